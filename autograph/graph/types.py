@@ -1,0 +1,530 @@
+"""Types: what is known of a value before the graph runs.
+
+A type over-approximates a run-time value. The run-time value is always the real Python or NumPy object, so it is
+its own tag: a `Union` needs no other. Mutable containers, objects and cells are known by the `Site` that made them;
+what a site may hold is a table that only grows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+Dim = int | None
+Shape = tuple[Dim, ...] | None
+
+MAX_UNION = 12
+MAX_TUPLE_DEPTH = 6
+
+
+class Type:
+    """Base of all types; instances are immutable and hashable."""
+
+    __slots__ = ()
+
+
+def const_key(value: Any) -> Hashable:
+    """What tells two constants apart: exact type and bits for numbers, identity for what has no value equality."""
+    cls = type(value)
+    if cls is float:
+        return (cls, struct.pack("<d", value))
+    if cls is complex:
+        return (cls, struct.pack("<dd", value.real, value.imag))
+    if isinstance(value, np.generic):
+        return (cls, value.tobytes(), value.dtype)
+    if value is None or cls in (bool, int, str, bytes) or isinstance(value, np.dtype):
+        return (cls, value)
+    if cls is tuple:
+        return (cls, tuple(const_key(item) for item in value))
+    if cls is slice:
+        return (cls, const_key(value.start), const_key(value.stop), const_key(value.step))
+    if cls is range:
+        return (cls, value.start, value.stop, value.step)
+    return (cls, id(value))
+
+
+class Const(Type):
+    """A value that is known: None, a string, a function, a class, a number, ..."""
+
+    __slots__ = ("_key", "value")
+    value: Any
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self._key = const_key(value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        value = self.value
+        if isinstance(value, (bool, int, float, complex, str, bytes, type(None), np.generic)):
+            return f"={value!r}"
+        return f"={getattr(value, '__name__', type(value).__name__)}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Py(Type):
+    """An immutable Python object of exactly this class: bool, int, float, complex, str, bytes, slice, range, ..."""
+
+    cls: type
+
+    def __repr__(self) -> str:
+        return self.cls.__name__
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Scalar(Type):
+    """A NumPy scalar."""
+
+    dtype: np.dtype[Any]
+
+    def __repr__(self) -> str:
+        return f"{self.dtype.name}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Array(Type):
+    """A `numpy.ndarray`: dtype, and a shape whose dimensions may be unknown (None); shape None: unknown rank."""
+
+    dtype: np.dtype[Any]
+    shape: Shape
+
+    @property
+    def ndim(self) -> int | None:
+        return None if self.shape is None else len(self.shape)
+
+    def __repr__(self) -> str:
+        if self.shape is None:
+            return f"{self.dtype.name}[...]"
+        return f"{self.dtype.name}[{','.join('?' if d is None else str(d) for d in self.shape)}]"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TupleT(Type):
+    """A tuple of known length; `cls` is the named-tuple class, or tuple."""
+
+    items: tuple[Type, ...]
+    cls: type = tuple
+
+    def __repr__(self) -> str:
+        name = "" if self.cls is tuple else self.cls.__name__
+        return f"{name}({', '.join(map(repr, self.items))}{',' if len(self.items) == 1 else ''})"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SeqT(Type):
+    """A tuple of unknown length."""
+
+    elem: Type
+
+    def __repr__(self) -> str:
+        return f"({self.elem!r}, ...)"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class IterT(Type):
+    """A run-time iterator or view (dict views, iterators) that gives `elem`."""
+
+    elem: Type
+    cls: type | None = None
+
+    def __repr__(self) -> str:
+        return f"iter[{self.elem!r}]"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Host(Type):
+    """An object that only the host understands: a host call's result, an exception, a view of a dict, ..."""
+
+    cls: type | None = None
+
+    def __repr__(self) -> str:
+        return f"object[{self.cls.__name__}]" if self.cls else "object"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Singleton(Type):
+    name: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+BOTTOM = Singleton("never")
+"""The type of a value that never comes to be: the operation always raises, or is not known yet."""
+
+
+class Unbound:
+    """The run-time and trace-time value of a name that is not bound."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str = "") -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<unbound {self.name}>"
+
+
+UNBOUND = Singleton("unbound")
+
+
+class Site:
+    """An allocation site of a list, dict, set, object or cell, and what its instances may hold.
+
+    The table only grows. `on_change` is called when it grows after it was read in this pass of the trace.
+    """
+
+    def __init__(self, key: Hashable, kind: str, cls: type, on_change: Callable[[], None] | None = None) -> None:
+        self.key, self.kind, self.cls = key, kind, cls
+        self.elem: Type = BOTTOM  # list, set, cell: what it holds; dict: values under keys that are not constants
+        self.key_type: Type = BOTTOM  # dict: the keys that are not constants
+        self.fixed: tuple[Type, ...] | None = None  # list: types by position while the length never changes
+        self.fields: dict[Any, Type] = {}  # dict: by constant key; object: by attribute
+        self.closed = True  # dict: the keys are those of the display, always, in this order
+        self.root: Any = None  # the live object, if it existed before the trace
+        self.was_read = False
+        self.made = 0  # how often an instance was made in this trace
+        self.on_change = on_change
+        self.number = 0
+
+    def _changed(self) -> None:
+        if self.was_read and self.on_change is not None:
+            self.on_change()
+
+    def read(self) -> Type:
+        """The type of an element, whichever."""
+        self.was_read = True
+        result = self.elem
+        if self.fixed is not None:
+            result = join(result, *self.fixed)
+        if self.kind == "dict":
+            result = join(result, *self.fields.values())
+        return result
+
+    def read_key(self) -> Type:
+        """dict: the type of a key, whichever."""
+        self.was_read = True
+        return join(self.key_type, *(Const(k) for k in self.fields))
+
+    def read_field(self, name: Any) -> Type:
+        """The type under a constant key or attribute (joined with what non-constant keys may have written)."""
+        self.was_read = True
+        return join(self.fields.get(name, BOTTOM), self.elem)
+
+    def widen(self, value: Type) -> None:
+        """Any element may be `value`."""
+        new = join(self.elem, value)
+        if new != self.elem:
+            self.elem = new
+            self._changed()
+
+    def widen_key(self, key: Type, value: Type) -> None:
+        """dict: an unknown key of type `key` may hold `value`."""
+        new = join(self.key_type, key)
+        if new != self.key_type or self.closed:
+            self.key_type, self.closed = new, False
+            self._changed()
+        self.widen(value)
+
+    def widen_field(self, name: Any, value: Type) -> None:
+        old = self.fields.get(name)
+        new = value if old is None else join(old, value)
+        if new != old:
+            self.fields[name] = new
+            self._changed()
+
+    def open_keys(self) -> None:
+        """dict: keys come and go."""
+        if self.closed:
+            self.closed = False
+            self._changed()
+
+    def widen_position(self, index: int, value: Type) -> None:
+        """list: the element at a constant position may be `value`."""
+        if self.fixed is None or not -len(self.fixed) <= index < len(self.fixed):
+            self.widen(value)
+            return
+        items = list(self.fixed)
+        items[index] = join(items[index], value)
+        if tuple(items) != self.fixed:
+            self.fixed = tuple(items)
+            self._changed()
+
+    def unfix(self) -> None:
+        """list: the length changes; positions are no longer told apart."""
+        if self.fixed is not None:
+            items, self.fixed = self.fixed, None
+            self.elem = join(self.elem, *items)
+            self._changed()
+
+    def made_with(self, items: tuple[Type, ...]) -> None:
+        """list: an instance is made of these elements."""
+        self.made += 1
+        if self.made == 1 and self.fixed is None and self.elem is BOTTOM and not self.was_read:
+            self.fixed = items
+        elif self.fixed is not None and len(self.fixed) == len(items):
+            for index, item in enumerate(items):
+                self.widen_position(index, item)
+        else:
+            self.unfix()
+            self.widen(join(*items))
+
+    def __repr__(self) -> str:
+        return f"{self.cls.__name__}#{self.number}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Ref(Type):
+    """A reference to a list, dict, set, object or cell made at `site`."""
+
+    site: Site
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ref) and self.site is other.site
+
+    def __hash__(self) -> int:
+        return id(self.site)
+
+    @property
+    def kind(self) -> str:
+        return self.site.kind
+
+    @property
+    def cls(self) -> type:
+        return self.site.cls
+
+    def __repr__(self) -> str:
+        return repr(self.site)
+
+
+class Union(Type):
+    """One of several types; the run-time value tells which."""
+
+    __slots__ = ("_hash", "members")
+    members: tuple[Type, ...]
+
+    def __init__(self, members: tuple[Type, ...]) -> None:
+        self.members = members
+        self._hash = hash(frozenset(members))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Union) and frozenset(self.members) == frozenset(other.members)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return "|".join(map(repr, self.members))
+
+
+class TooManyTypes(Exception):
+    """A join would need more alternatives than a union may have."""
+
+
+NUMBERS = (bool, int, float, complex)
+
+
+def members(t: Type) -> tuple[Type, ...]:
+    """The alternatives of a type: its members if it is a union, none if it never comes to be."""
+    if isinstance(t, Union):
+        return t.members
+    return () if t is BOTTOM else (t,)
+
+
+def python_class(t: Type) -> type | None:
+    """The exact class of the values of a type, where it is known."""
+    if isinstance(t, Const):
+        return type(t.value)
+    if isinstance(t, Py):
+        return t.cls
+    if isinstance(t, Scalar):
+        return t.dtype.type
+    if isinstance(t, Array):
+        return np.ndarray
+    if isinstance(t, TupleT):
+        return t.cls
+    if isinstance(t, SeqT):
+        return tuple
+    if isinstance(t, Ref):
+        return t.cls
+    if isinstance(t, (Host, IterT)):
+        return t.cls
+    return None
+
+
+def generalize(t: Type) -> Type:
+    """Forgets the value of a number or string constant."""
+    if isinstance(t, Const):
+        value = t.value
+        if type(value) in (bool, int, float, complex, str, bytes, range, slice):
+            return Py(type(value))
+        if isinstance(value, np.generic):
+            return Scalar(value.dtype)
+    return t
+
+
+def generalize_deep(t: Type) -> Type:
+    """As `generalize` for numbers, also inside tuples; strings and other constants stay."""
+    if isinstance(t, TupleT):
+        return TupleT(tuple(generalize_deep(i) for i in t.items), t.cls)
+    if isinstance(t, Const) and (type(t.value) in NUMBERS or isinstance(t.value, np.generic)):
+        return generalize(t)
+    return t
+
+
+def _depth(t: Type) -> int:
+    if isinstance(t, TupleT):
+        return 1 + max((_depth(i) for i in t.items), default=0)
+    if isinstance(t, Union):
+        return max(_depth(m) for m in t.members)
+    if isinstance(t, SeqT):
+        return 1 + _depth(t.elem)
+    return 0
+
+
+def _join_shapes(a: Shape, b: Shape) -> Shape:
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(x if x == y else None for x, y in zip(a, b))
+
+
+def _merge(a: Type, b: Type) -> Type | None:
+    """One type for both, where no information that a union would keep is lost that matters; else None."""
+    if a == b:
+        return a
+    if isinstance(a, Const) or isinstance(b, Const):
+        ga, gb = generalize(a), generalize(b)
+        return ga if ga == gb and not isinstance(ga, Const) else None
+    if isinstance(a, Array) and isinstance(b, Array) and a.dtype == b.dtype:
+        if a.shape is None or b.shape is None:
+            return Array(a.dtype, None)
+        if len(a.shape) == len(b.shape):
+            return Array(a.dtype, _join_shapes(a.shape, b.shape))
+    if isinstance(a, TupleT) and isinstance(b, TupleT) and a.cls is b.cls and len(a.items) == len(b.items):
+        return TupleT(tuple(join(x, y) for x, y in zip(a.items, b.items)), a.cls)
+    if isinstance(a, SeqT) and isinstance(b, SeqT):
+        return SeqT(join(a.elem, b.elem))
+    if isinstance(a, SeqT) and isinstance(b, TupleT) and b.cls is tuple:
+        return SeqT(join(a.elem, *b.items))
+    if isinstance(b, SeqT) and isinstance(a, TupleT) and a.cls is tuple:
+        return SeqT(join(b.elem, *a.items))
+    if isinstance(a, IterT) and isinstance(b, IterT) and a.cls is b.cls:
+        return IterT(join(a.elem, b.elem), a.cls)
+    return None
+
+
+def join(*types: Type) -> Type:
+    """The least type that covers all of `types`.
+
+    >>> join(Const(1), Const(2)), join(Const(1), Const(2.0)), join(Py(int), BOTTOM)
+    (int, =1|=2.0, int)
+    """
+    out: list[Type] = []
+    for t in types:
+        for member in members(t):
+            for i, old in enumerate(out):
+                merged = _merge(old, member)
+                if merged is not None:
+                    out[i] = merged
+                    break
+            else:
+                out.append(member)
+    if len(out) > 1:
+        out = _simplify(out)
+    if not out:
+        return BOTTOM
+    if len(out) == 1:
+        return out[0]
+    if len(out) > MAX_UNION:
+        raise TooManyTypes(", ".join(map(repr, out)))
+    return Union(tuple(out))
+
+
+def _simplify(out: list[Type]) -> list[Type]:
+    """Bounds the height of the lattice: many tuple lengths, many ranks, deep tuples."""
+    tuples = [t for t in out if isinstance(t, TupleT) and t.cls is tuple]
+    if len(tuples) > 3:
+        elem = join(*(i for t in tuples for i in t.items))
+        out = [t for t in out if t not in tuples] + [SeqT(elem)]
+    arrays: dict[np.dtype[Any], list[Type]] = {}
+    for t in out:
+        if isinstance(t, Array):
+            arrays.setdefault(t.dtype, []).append(t)
+    for dtype, same in arrays.items():
+        if len(same) > 3:
+            out = [t for t in out if t not in same] + [Array(dtype, None)]
+    if any(_depth(t) > MAX_TUPLE_DEPTH for t in out):
+        raise TooManyTypes("tuples nested without bound")
+    merged: list[Type] = []
+    for t in out:  # a merge may have made two members equal
+        if t not in merged:
+            merged.append(t)
+    return merged
+
+
+def typeof_scalar(value: Any) -> Type | None:
+    """The type (not the constant) of a number, string or NumPy value; None for everything else."""
+    cls = type(value)
+    if cls in (bool, int, float, complex, str, bytes, range, slice):
+        return Py(cls)
+    if isinstance(value, np.generic):
+        return Scalar(value.dtype)
+    if cls is np.ndarray:
+        return Array(value.dtype, value.shape)
+    return None
+
+
+def walk(t: Type) -> Iterator[Type]:
+    """A type and all types inside it (not through references)."""
+    yield t
+    parts: Iterable[Type] = ()
+    if isinstance(t, Union):
+        parts = t.members
+    elif isinstance(t, TupleT):
+        parts = t.items
+    elif isinstance(t, (SeqT, IterT)):
+        parts = (t.elem,)
+    for part in parts:
+        yield from walk(part)
+
+
+def conforms(value: Any, t: Type) -> bool:
+    """Whether a run-time value is one that the type foretold."""
+    if isinstance(t, Union):
+        return any(conforms(value, m) for m in t.members)
+    if t is UNBOUND:
+        return isinstance(value, Unbound)
+    if isinstance(t, Const):
+        if type(value) in NUMBERS or isinstance(value, (str, bytes, np.generic)):
+            return const_key(value) == const_key(t.value)
+        return value is t.value or (type(value) is type(t.value) and isinstance(value, tuple) and value == t.value)
+    if isinstance(t, Py):
+        return type(value) is t.cls
+    if isinstance(t, Scalar):
+        return isinstance(value, np.generic) and value.dtype == t.dtype
+    if isinstance(t, Array):
+        if type(value) is not np.ndarray or value.dtype != t.dtype:
+            return False
+        if t.shape is None:
+            return True
+        return len(t.shape) == value.ndim and all(d is None or d == n for d, n in zip(t.shape, value.shape))
+    if isinstance(t, TupleT):
+        return (
+            type(value) is t.cls and len(value) == len(t.items) and all(conforms(v, i) for v, i in zip(value, t.items))
+        )
+    if isinstance(t, SeqT):
+        return type(value) is tuple and all(conforms(v, t.elem) for v in value)
+    if isinstance(t, Ref):
+        return type(value) is t.cls
+    if isinstance(t, Host):
+        return t.cls is None or isinstance(value, t.cls)
+    return isinstance(t, IterT)

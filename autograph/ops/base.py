@@ -1,0 +1,324 @@
+"""What an op is, the registry, and how the type of a result is inferred."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograph.graph.tree import leaves, map_tree
+from autograph.graph.types import (
+    BOTTOM,
+    Array,
+    Const,
+    Py,
+    Ref,
+    Scalar,
+    SeqT,
+    Shape,
+    TupleT,
+    Type,
+    Union,
+    join,
+    members,
+    typeof_scalar,
+)
+
+
+class NeedConcrete(Exception):
+    """A rule needs the value of an argument that is only known when the graph runs."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(what)
+
+
+class Refuse(Exception):
+    """A rule cannot foretell a type; the trace ends with a StagingError made of these texts."""
+
+    def __init__(self, what: str, why: str = "", instead: str = "") -> None:
+        self.what, self.why, self.instead = what, why, instead
+        super().__init__(what)
+
+
+Rule = Callable[..., Type]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Op:
+    """One op: its name, the function that computes it, and the rule for the type of its result.
+
+    `rule` is called like the kernel, with a `Type` in the place of each traced argument (never a `Union`) and plain
+    values elsewhere. It returns BOTTOM where the kernel always raises. Traits: `writes` (through its first operand),
+    `view` (the result may share memory with, or be, an operand), `host` (runs foreign code), `effect` (visible
+    otherwise), `total` (never raises).
+    """
+
+    name: str
+    kernel: Callable[..., Any]
+    rule: Rule
+    traits: frozenset[str] = frozenset()
+    handles: tuple[Any, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+
+OPS: dict[str, Op] = {}
+BY_FUNCTION: dict[Any, Op] = {}
+"""The op that answers for a NumPy, math or builtin function."""
+
+
+def define(
+    name: str, kernel: Callable[..., Any], rule: Rule, *traits: str, handles: tuple[Any, ...] = ()
+) -> Op:
+    """Registers an op; a name is defined once."""
+    if name in OPS:
+        raise ValueError(f"op {name!r} is defined twice")
+    op = Op(name, kernel, rule, frozenset(traits), handles)
+    OPS[name] = op
+    for function in handles:
+        BY_FUNCTION[function] = op
+    return op
+
+
+def type_of(value: Any) -> Type:
+    """The type of an argument of a rule: itself, or the constant's.
+
+    >>> type_of(3), type_of((1, Py(float)))
+    (=3, (=1, float))
+    """
+    if isinstance(value, Type):
+        return value
+    if isinstance(value, tuple):
+        return TupleT(tuple(type_of(v) for v in value), type(value))
+    if isinstance(value, np.ndarray):
+        return Array(value.dtype, value.shape)
+    return Const(value)
+
+
+def infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
+    """The result type of `op` for argument trees with types at the traced leaves; unions are taken apart."""
+    unions = [leaf for leaf in leaves((args, kwargs)) if isinstance(leaf, Union)]
+    if any(leaf is BOTTOM for leaf in leaves((args, kwargs))):
+        return BOTTOM
+    if not unions:
+        return op.rule(*args, **kwargs)
+    results: list[Type] = []
+    count = 1
+    for u in unions:
+        count *= len(u.members)
+    if count > 4096:
+        raise Refuse(f"'{op.name}' has too many alternatives of argument types")
+    for choice in itertools.product(*(u.members for u in unions)):
+        picks = iter(choice)
+        a, k = map_tree(lambda leaf: next(picks) if isinstance(leaf, Union) else leaf, (args, kwargs))  # noqa: B023
+        results.append(op.rule(*a, **k))
+    return join(*results)
+
+
+def static(value: Any, what: str) -> Any:
+    """The plain value of an argument that a rule must know; NeedConcrete if it is traced."""
+    if isinstance(value, Const):
+        return value.value
+    if isinstance(value, TupleT):
+        return tuple(static(v, what) for v in value.items)
+    if isinstance(value, Ref) and value.site.fixed is not None:
+        value.site.was_read = True
+        return [static(v, what) for v in value.site.fixed]
+    if isinstance(value, tuple):
+        return tuple(static(v, what) for v in value)
+    if isinstance(value, Type):
+        raise NeedConcrete(what)
+    return value
+
+
+_SAMPLE = {bool: True, int: 1, float: 1.0, complex: 1 + 0j, str: "a", bytes: b"a", slice: slice(0, 1), range: range(1)}
+
+
+class NoSample(Exception):
+    """No representative value exists for a type."""
+
+
+def sample(t: Any) -> Any:
+    """A small value of a type: ones, each dimension of length 1."""
+    t = type_of(t)
+    if isinstance(t, Const):
+        return t.value
+    if isinstance(t, Py) and t.cls in _SAMPLE:
+        return _SAMPLE[t.cls]
+    if isinstance(t, Scalar):
+        return t.dtype.type(1)
+    if isinstance(t, Array) and t.shape is not None:
+        return np.ones((1,) * len(t.shape), t.dtype)
+    if isinstance(t, TupleT):
+        items = [sample(i) for i in t.items]
+        return tuple(items) if t.cls is tuple else t.cls(*items)
+    raise NoSample(repr(t))
+
+
+def result_type(value: Any, shape: Shape = ()) -> Type:
+    """The type of a sample result, with `shape` in place of the sample's shape if it is an array."""
+    if type(value) is np.ndarray:
+        return Array(value.dtype, shape)
+    if isinstance(value, tuple):
+        return TupleT(tuple(result_type(v, shape) for v in value), type(value))
+    t = typeof_scalar(value)
+    return Const(value) if t is None else t
+
+
+def shape_of(t: Any) -> Shape:
+    """The shape that NumPy sees: () for scalars."""
+    t = type_of(t)
+    if isinstance(t, Array):
+        return t.shape
+    return ()
+
+
+def broadcast(*shapes: Shape) -> Shape | Type:
+    """NumPy's broadcasting over known and unknown dimensions; BOTTOM where the shapes never fit.
+
+    >>> broadcast((3, 1), (4,)), broadcast((None,), (5,)), broadcast((2,), (3,))
+    ((3, 4), (5,), never)
+    """
+    if any(s is None for s in shapes):
+        return None
+    rank = max((len(s) for s in shapes if s is not None), default=0)
+    out: list[int | None] = []
+    for axis in range(-rank, 0):
+        dims = [s[axis] for s in shapes if s is not None and len(s) >= -axis]
+        known = {d for d in dims if d is not None and d != 1}
+        if len(known) > 1:
+            return BOTTOM
+        if known:
+            out.append(known.pop())
+        else:
+            out.append(None if None in dims else 1)
+    return tuple(out)
+
+
+def unknown_rank(scalar: Any) -> Type:
+    """The type of a result whose rank is unknown: a scalar, or an array of any rank."""
+    value = np.asarray(scalar)
+    return join(Scalar(value.dtype), Array(value.dtype, None))
+
+
+_CACHE: dict[Any, Any] = {}
+
+
+def sample_call(fn: Callable[..., Any], *args: Any) -> Any:
+    """`fn` on sample values of the argument types; the exception it raises is returned. Cached."""
+    key = (fn, *(_sample_key(a) for a in args))
+    if key not in _CACHE:
+        with np.errstate(all="ignore"):
+            try:
+                _CACHE[key] = fn(*(sample(a) for a in args))
+            except NoSample:
+                raise
+            except Exception as error:  # the kernel's own refusal is the answer
+                _CACHE[key] = error
+    return _CACHE[key]
+
+
+def _sample_key(a: Any) -> Any:
+    t = type_of(a)
+    return Array(t.dtype, (1,) * len(t.shape)) if isinstance(t, Array) and t.shape is not None else t
+
+
+def is_number(t: Any) -> bool:
+    """Python and NumPy numbers and arrays (anything that a ufunc takes)."""
+    t = type_of(t)
+    if isinstance(t, Const):
+        return isinstance(t.value, (bool, int, float, complex, np.generic))
+    return isinstance(t, (Scalar, Array)) or (isinstance(t, Py) and t.cls in (bool, int, float, complex))
+
+
+def elementwise(fn: Callable[..., Any]) -> Rule:
+    """The rule of a broadcasting function of numbers: dtype and kind by trying it on samples, shape by broadcasting."""
+
+    def rule(*args: Any) -> Type:
+        args = tuple(as_array_argument(a) for a in args)
+        shapes = [shape_of(a) for a in args]
+        shape = broadcast(*shapes)
+        if isinstance(shape, Type):
+            return BOTTOM
+        if shape is None:
+            ones = [Array(a.dtype, (1,)) if isinstance(a, Array) and a.shape is None else a for a in args]
+            value = sample_call(fn, *ones)
+            return BOTTOM if isinstance(value, Exception) else _unknown(value)
+        value = sample_call(fn, *args)
+        return BOTTOM if isinstance(value, Exception) else result_type(value, shape)
+
+    return rule
+
+
+def _unknown(value: Any) -> Type:
+    if isinstance(value, tuple):
+        return TupleT(tuple(_unknown(v) for v in value))
+    return unknown_rank(value) if isinstance(value, np.ndarray) else result_type(value)
+
+
+def as_array_argument(a: Any) -> Any:
+    """Lists and tuples as NumPy takes them: an array of the joined dtype and the nested shape; others unchanged."""
+    t = type_of(a)
+    if isinstance(t, (TupleT, SeqT)) or (isinstance(t, Ref) and t.kind == "list"):
+        return array_like(t)
+    return t
+
+
+def array_like(t: Any) -> Type:
+    """The type of `np.asarray` of a value of type `t`; BOTTOM where it always raises."""
+    t = type_of(t)
+    if isinstance(t, Array):
+        return t
+    items, length = sequence(t)
+    if items is None:
+        if is_number(t):
+            return Array(np.asarray(sample(t)).dtype, ())
+        if isinstance(t, (Const, Py)) and isinstance(sample(t), (str, bytes)):
+            raise Refuse("an array of strings", "Arrays in a graph hold numbers.", "Keep the strings in a list.")
+        raise Refuse(f"a value of type {t!r} cannot become an array of numbers")
+    parts: list[Array] = []
+    for item in items:
+        for member in members(item):
+            part = array_like(member)
+            if isinstance(part, Array):
+                parts.append(part)
+    if not parts:
+        return Array(np.dtype(np.float64), (length,)) if not items or length in (0, None) else BOTTOM
+    dtype = _common_dtype(items, parts)
+    shape: Shape = parts[0].shape
+    for part in parts[1:]:
+        if shape is None or part.shape is None or len(part.shape) != len(shape):
+            shape = None
+            break
+        shape = tuple(x if x == y else None for x, y in zip(shape, part.shape))
+    return Array(dtype, None if shape is None else (length, *shape))
+
+
+def _common_dtype(items: tuple[Type, ...], parts: list[Array]) -> np.dtype[Any]:
+    """What np.array gives for a sequence: Python scalars count as their default dtype there."""
+    return np.result_type(*(p.dtype for p in parts))
+
+
+def sequence(t: Type) -> tuple[tuple[Type, ...] | None, int | None]:
+    """(item types, length) of a tuple or list type; (None, None) for others. Unknown length: one item type, None."""
+    if isinstance(t, Const) and isinstance(t.value, (tuple, list)):
+        return tuple(type_of(v) for v in t.value), len(t.value)
+    if isinstance(t, Const) and isinstance(t.value, range):
+        return (Py(int),), len(t.value)
+    if isinstance(t, Py) and t.cls is range:
+        return (Py(int),), None
+    if isinstance(t, TupleT):
+        return t.items, len(t.items)
+    if isinstance(t, SeqT):
+        return (t.elem,), None
+    if isinstance(t, Ref) and t.kind == "list":
+        elem = t.site.read()
+        if t.site.fixed is not None:
+            return t.site.fixed, len(t.site.fixed)
+        return (() if elem is BOTTOM else (elem,)), None
+    return None, None
