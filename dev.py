@@ -1,4 +1,4 @@
-"""Runs the project's jobs in a virtual environment that it sets up on first use; all it needs is Python >= 3.10.
+"""Runs the project's jobs in a virtual environment that it sets up on first use; needs only Python >= 3.10.
 
     python3 dev.py example          the main example: result in both modes, generated code and graph
     python3 dev.py test [ARGS...]   the tests, doctests, examples and README blocks; ARGS go to pytest
