@@ -1,0 +1,1 @@
+"""Random programs that compare every mode of the library with plain Python."""

@@ -1,0 +1,7 @@
+"""Placeholder."""
+
+from tests.programs.generator import Writer
+
+
+class BreadthWriter(Writer):
+    pass

@@ -1,0 +1,324 @@
+"""Compares random programs in every mode with plain Python, and reports the failures shrunk.
+
+    python -m tests.programs.compare --level a --count 10000 --seed 0 --jobs 2 --shrink
+
+Each program is converted once per mode and called on its three inputs in turn, then on the first one
+again. A program that takes too long is a hang; a worker process that dies is a crash.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import linecache
+import multiprocessing
+import multiprocessing.connection
+import re
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+from tests.programs.generator import LEVELS, Program, generate, load, make_args
+from tests.programs.oracle import HangError, Outcome, difference, outcome
+
+__all__ = ["MODES", "Failure", "Report", "check", "main", "staged_counts"]
+
+MODES = ("graph", "eager", "ops")
+STAGED_OPS = ("cond", "while_loop")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One mode that did something else than plain Python on one input (an index; 3 is the repeated first)."""
+
+    mode: str
+    input: int
+    kind: str
+    detail: str
+    got: str = ""
+
+    @property
+    def cause(self) -> tuple[str, str, str]:
+        """What is equal for failures of probably one cause."""
+        return self.mode, self.kind, self.got
+
+
+@dataclass
+class Report:
+    """What the check of one program found."""
+
+    program: Program
+    failures: list[Failure] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+def check(
+    program: Program, modes: tuple[str, ...] = MODES, timeout: float = 5.0, counting: bool = False
+) -> Report:
+    """Runs a program plainly and in the modes, and collects the differences."""
+    report = Report(program)
+    report.counts["programs"] += 1
+    order = [*range(len(program.inputs)), 0]
+    expected = list(_calls(program, "plain", order, timeout, report))
+    if len(expected) < len(order):
+        return report
+    for mode in modes:
+        for position, (plain, got) in enumerate(zip(expected, _calls(program, mode, order, timeout, report))):
+            if got.refused is not None:
+                report.refusals.append(f"{mode}: {_template(got.refused)}")
+                report.counts[f"{mode} refused"] += 1
+                break  # the state of the globals may differ from here on
+            if found := difference(plain, got):
+                kind = f"{found.kind}"
+                text = _template(got.error) if found.kind == "exception" else ""
+                report.failures.append(Failure(mode, position, kind, str(found), text))
+                break
+    if counting and "graph" in modes and not report.failures and not report.refusals:
+        _count(program, report, timeout)
+    for key in [key for key in linecache.cache if key.startswith("<program ")]:
+        del linecache.cache[key]
+    return report
+
+
+def _calls(
+    program: Program, mode: str, order: list[int], timeout: float, report: Report
+) -> Iterator[Outcome]:
+    """The outcomes of the calls in one mode, in one namespace; ends early at a hang."""
+    namespace = load(program, f" {mode}")
+    call, refusals = _callable(namespace["f"], mode)
+    for position in order:
+        args = make_args(program.inputs[position], namespace)
+        try:
+            with _alarm(timeout):
+                result = outcome(
+                    call, args, watch=lambda: [namespace[name] for name in program.watched], refusals=refusals
+                )
+        except HangError:
+            report.failures.append(Failure(mode, position, "hang", f"no end within {timeout} s"))
+            return
+        yield result
+
+
+def _callable(
+    fn: Callable[..., Any], mode: str
+) -> tuple[Callable[..., Any], tuple[type[BaseException], ...]]:
+    if mode == "plain":
+        return fn, ()
+    import autograph as ag
+    from autograph.errors import ConversionError, StagingError
+
+    refusals = (StagingError, ConversionError)
+    converted: list[Any] = []
+
+    def call(*args: Any) -> Any:
+        if not converted:
+            converted.append(ag.to_graph(fn))
+        if mode == "graph":
+            return converted[0](*args)
+        with ag.eager(ops=True) if mode == "ops" else ag.eager():
+            return converted[0](*args)
+
+    return call, refusals
+
+
+def staged_counts(converted: Any, args: tuple[Any, ...]) -> Counter[str] | None:
+    """How often each op stands in the graph for the arguments; None where the library cannot tell."""
+    try:
+        return Counter(converted.get_graph(*args).op_types())
+    except Exception:
+        return None
+
+
+def explained(converted: Any, args: tuple[Any, ...]) -> tuple[int, int] | None:
+    """The numbers of loops and branches that were staged and that were not though their test was traced."""
+    try:
+        text = str(converted.explain(*args))
+    except Exception:
+        return None
+    staged = len(re.findall(r"\bstaged\b", text))
+    return staged, len(re.findall(r"\b(?:unrolled|fell back|host)\b", text))
+
+
+def _count(program: Program, report: Report, timeout: float) -> None:
+    import autograph as ag
+
+    namespace = load(program, " counted")
+    converted = ag.to_graph(namespace["f"])
+    args = make_args(program.inputs[0], namespace)
+    with contextlib.suppress(HangError), _alarm(timeout):
+        ops = staged_counts(converted, args())
+        if ops is not None:
+            for name, number in ops.items():
+                if name in STAGED_OPS or "host" in name:
+                    report.counts[f"op {name}"] += number
+        explanation = explained(converted, args())
+        if explanation is not None:
+            report.counts["staged"] += explanation[0]
+            report.counts["not staged"] += explanation[1]
+
+
+@contextlib.contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    def ring(number: int, frame: FrameType | None) -> None:
+        raise HangError
+
+    previous = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again each second: a bare except may swallow one
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+def _template(error: Any) -> str:
+    """The first line of a message without names and numbers."""
+    text = str(error) if isinstance(error, str) else f"{type(error).__name__}: {error}"
+    text = text.strip().split("\n")[0]
+    text = re.sub(r"'[^']*'", "'_'", text)
+    return re.sub(r"\d+(\.\d+)?(e[+-]?\d+)?", "#", text)[:200]
+
+
+# -- processes ----------------------------------------------------------------------------------------
+
+
+def _work(connection: Any, level: str, modes: tuple[str, ...], timeout: float) -> None:
+    """Checks the seeds that arrive until None does."""
+    while (seed := connection.recv()) is not None:
+        connection.send((seed, check(generate(level, seed), modes, timeout, counting=True)))
+
+
+@dataclass
+class _Worker:
+    process: Any
+    connection: Any
+    seed: int | None = None
+    since: float = 0.0
+
+
+def run(level: str, seeds: range, modes: tuple[str, ...], timeout: float, jobs: int) -> Iterator[Report]:
+    """The reports for all seeds, from worker processes that are replaced when they die or stall."""
+    context = multiprocessing.get_context("fork")
+    waiting = iter(seeds)
+
+    def start() -> _Worker:
+        here, there = context.Pipe()
+        process = context.Process(target=_work, args=(there, level, modes, timeout), daemon=True)
+        process.start()
+        there.close()
+        return _Worker(process, here)
+
+    def feed(worker: _Worker) -> bool:
+        worker.seed, worker.since = next(waiting, None), time.monotonic()
+        worker.connection.send(worker.seed)
+        return worker.seed is not None
+
+    workers = [worker for worker in (start() for _ in range(jobs)) if feed(worker)]
+    while workers:
+        ready = multiprocessing.connection.wait([worker.connection for worker in workers], timeout=1.0)
+        for worker in list(workers):
+            lost = None
+            if worker.connection in ready:
+                try:
+                    yield worker.connection.recv()[1]
+                except EOFError:
+                    worker.process.join()
+                    lost = f"worker ended with {worker.process.exitcode}"
+            elif time.monotonic() - worker.since > timeout * 16:
+                worker.process.kill()
+                lost = "worker killed: it did not react to its timer"
+            else:
+                continue
+            if lost is not None and worker.seed is not None:
+                program = generate(level, worker.seed)
+                yield Report(program, [Failure("graph", 0, "crash", lost)], counts=Counter(programs=1))
+                workers.remove(worker)
+                worker = start()
+                workers.append(worker)
+            if not feed(worker):
+                workers.remove(worker)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The command; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--level", choices=LEVELS, default="a")
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--modes", default=",".join(MODES))
+    parser.add_argument("--timeout", type=float, default=5.0, help="seconds for one call")
+    parser.add_argument("--shrink", action="store_true", help="shrink one program per cause")
+    parser.add_argument("--show", type=int, default=10, help="number of failing programs to print")
+    options = parser.parse_args(argv)
+    modes = tuple(options.modes.split(","))
+    started = time.monotonic()
+    counts: Counter[str] = Counter()
+    refusals: Counter[str] = Counter()
+    failing: dict[tuple[str, str, str], Report] = {}
+    causes: Counter[tuple[str, str, str]] = Counter()
+    refused_example: dict[str, Program] = {}
+    bad: set[str] = set()
+    refused: set[str] = set()
+    for report in run(
+        options.level, range(options.seed, options.seed + options.count), modes, options.timeout, options.jobs
+    ):
+        counts += report.counts
+        for text in set(report.refusals):
+            refusals[text] += 1
+            refused.add(report.program.name)
+            if text not in refused_example or len(report.program.source) < len(refused_example[text].source):
+                refused_example[text] = report.program
+        for failure in report.failures:
+            counts["hangs"] += failure.kind == "hang"
+            counts["crashes"] += failure.kind == "crash"
+            bad.add(report.program.name)
+            causes[failure.cause] += 1
+            known = failing.get(failure.cause)
+            if known is None or len(report.program.source) < len(known.program.source):
+                failing[failure.cause] = Report(report.program, [failure])
+    for cause, number in causes.most_common(options.show):
+        _show(failing[cause], number, options.shrink, options.timeout)
+    for text, number in refusals.most_common():
+        print(f"refused {number} times (e.g. {refused_example[text].name}): {text}")
+    _summary(options.level, counts, len(bad), len(causes), len(refused), time.monotonic() - started)
+    return 1 if bad else 0
+
+
+def _show(report: Report, number: int, shrinking: bool, timeout: float) -> None:
+    from tests.programs.shrink import shrink
+
+    failure, program = report.failures[0], report.program
+    if shrinking and failure.kind != "crash":
+        program, failure = shrink(program, failure, min(timeout, 2.0))
+    print(
+        f"=== {failure.mode}: {failure.kind} ({number} programs), call {failure.input}: {failure.detail}\n{program}\n"
+    )
+
+
+def _summary(level: str, counts: Counter[str], bad: int, causes: int, refused: int, seconds: float) -> None:
+    share = 100 * refused / max(1, counts["programs"])
+    parts = [
+        f"level {level}: {counts['programs']} programs x 3 inputs",
+        f"{bad} mismatching ({causes} kinds)",
+        f"{refused} refused ({share:.1f} %)",
+        f"{counts['hangs']} hangs",
+        f"{counts['crashes']} crashes",
+        ", ".join(
+            f"{key} {counts[key]}"
+            for key in sorted(counts)
+            if key.startswith(("op ", "staged", "not staged"))
+        ),
+        f"{seconds:.0f} s",
+    ]
+    print("; ".join(part for part in parts if part))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

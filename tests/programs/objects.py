@@ -1,0 +1,7 @@
+"""Placeholder."""
+
+from tests.programs.generator import Writer
+
+
+class ObjectWriter(Writer):
+    pass
