@@ -1,9 +1,9 @@
 """Writes a gast or ast tree as readable Python, and records which user line each written line came from.
 
-astunparse 1.6.3 predates `match`, `except*`, type parameters and several changes of the tree, and puts every operation
-in parentheses. The subclass keeps its engine (one method per node type, named after it) and rewrites the methods
-that are wrong today. Parentheses appear only where Python's grammar needs them: each expression has a precedence, and
-`_operand` writes a child in parentheses when it binds less tightly than its place asks for.
+astunparse 1.6.3 predates `match`, `except*`, type parameters and several changes of the tree, and puts every
+operation in parentheses. The subclass keeps its engine (one method per node type, named after it) and rewrites
+the methods that are wrong today. Parentheses appear only where Python's grammar needs them: each expression has a
+precedence, and `_operand` writes a child in parentheses when it binds less tightly than its place asks for.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from astunparse.unparser import INFSTR, interleave
 __all__ = ["Unparser", "to_source", "to_source_lines"]
 
 # Weakest first. A place that takes a full expression asks for _TEST.
-_NAMED, _TEST, _OR, _AND, _NOT, _COMPARE, _BIT_OR, _BIT_XOR, _BIT_AND, _SHIFT, _SUM, _TERM, _FACTOR, _POWER, _AWAIT, _ATOM = range(
-    16
-)
+_NAMED, _TEST, _OR, _AND, _NOT, _COMPARE = range(6)
+_BIT_OR, _BIT_XOR, _BIT_AND, _SHIFT, _SUM, _TERM, _FACTOR, _POWER, _AWAIT, _ATOM = range(6, 16)
 
 _PRECEDENCE = {
     "NamedExpr": _NAMED,
@@ -53,7 +52,8 @@ _PRECEDENCE = {
     "Await": _AWAIT,
 }
 
-_NESTED_QUOTES = sys.version_info >= (3, 12)  # PEP 701: any quote and any backslash inside the braces of an f-string
+# PEP 701: any quote and any backslash may stand inside the braces of an f-string.
+_NESTED_QUOTES = sys.version_info >= (3, 12)
 _QUOTES = ("'", '"', '"""', "'''")
 
 
@@ -100,7 +100,7 @@ def _escape(text: str, quote: str) -> str:
     >>> print(_escape('it\\'s "so"\\n', '"'))
     it's \\"so\\"\\n
     """
-    body = repr('"' + text)[2:-1]  # the leading double quote makes repr choose single quotes, and escape those
+    body = repr('"' + text)[2:-1]  # the leading double quote makes repr choose (and escape) single quotes
     if quote[0] == "'":
         return body
     return body.replace("\\'", "'").replace('"', '\\"')
@@ -137,8 +137,6 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
         self._user_line: int | None = None
         self._banned: tuple[str, ...] = ()  # what the f-strings around this place forbid, before Python 3.12
         super().__init__(tree, file)
-
-    # --- the engine -------------------------------------------------------------------------------------------
 
     def fill(self, text: str = "") -> None:
         """Starts a new line (the first one needs no line end before it)."""
@@ -223,8 +221,6 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
                 self._blank_line()
             self.dispatch(node)
             previous = node
-
-    # --- statements -------------------------------------------------------------------------------------------
 
     def _Module(self, tree: Any) -> None:
         self._spaced(tree.body)
@@ -426,8 +422,6 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
                 self.write(separator)
                 self.dispatch(getattr(tree, part))
 
-    # --- match ------------------------------------------------------------------------------------------------
-
     def _Match(self, tree: Any) -> None:
         self.fill("match ")
         self.dispatch(tree.subject)
@@ -482,7 +476,9 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
 
         self.dispatch(tree.cls)
         self.write("(")
-        self._separated(write_argument, [*tree.patterns, *zip(tree.kwd_attrs, tree.kwd_patterns, strict=True)])
+        self._separated(
+            write_argument, [*tree.patterns, *zip(tree.kwd_attrs, tree.kwd_patterns, strict=True)]
+        )
         self.write(")")
 
     def _MatchAs(self, tree: Any) -> None:
@@ -493,7 +489,9 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
 
     def _MatchOr(self, tree: Any) -> None:
         interleave(
-            lambda: self.write(" | "), lambda p: self._closed_pattern(p, ("MatchAs", "MatchOr")), tree.patterns
+            lambda: self.write(" | "),
+            lambda p: self._closed_pattern(p, ("MatchAs", "MatchOr")),
+            tree.patterns,
         )
 
     def _closed_pattern(self, pattern: Any, open_kinds: Sequence[str]) -> None:
@@ -502,8 +500,6 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
         self.write("(" if is_open else "")
         self.dispatch(pattern)
         self.write(")" if is_open else "")
-
-    # --- expressions ------------------------------------------------------------------------------------------
 
     def _NamedExpr(self, tree: Any) -> None:
         self.dispatch(tree.target)
@@ -560,7 +556,7 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
             self._operand(comparator, _BIT_OR)
 
     def _Attribute(self, tree: Any) -> None:
-        if _kind(tree.value) == "Constant" and _constant_text(tree.value.value).isalnum() and type(tree.value.value) is int:
+        if _kind(tree.value) == "Constant" and type(tree.value.value) is int:
             self.write(f"({_constant_text(tree.value.value)})")  # `1.real` would be read as a float
         else:
             self._operand(tree.value, _ATOM)
@@ -625,8 +621,6 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
             self.write(" if ")
             self._operand(condition, _OR)
 
-    # --- parameters -------------------------------------------------------------------------------------------
-
     def _arguments(self, tree: Any) -> None:
         self.write(self._arguments_text(tree))
 
@@ -655,8 +649,6 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
         equals = " = " if parameter.annotation is not None else "="
         return text + equals + self._text(default, _TEST)
 
-    # --- strings ----------------------------------------------------------------------------------------------
-
     def _Constant(self, tree: Any) -> None:
         prefix = tree.kind or "" if isinstance(tree.value, str) else ""
         if self._banned and isinstance(tree.value, (str, bytes)):
@@ -665,7 +657,7 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
             self.write(prefix + _constant_text(tree.value))
 
     def _string_in_fstring(self, value: str | bytes) -> str:
-        """A literal inside the braces of an f-string, where old Pythons allow no backslash and no outer quote."""
+        """A literal inside an f-string's braces, where old Pythons allow no backslash and no outer quote."""
         prefix, text = ("b", value.decode("latin-1")) if isinstance(value, bytes) else ("", value)
         for quote in _QUOTES:
             literal = f"{prefix}{quote}{text}{quote}"
@@ -680,8 +672,8 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
 
     def _JoinedStr(self, tree: Any) -> None:
         if _NESTED_QUOTES:
-            texts = [self._replacement_field(v, "'") for v in tree.values]
-            quote = '"' if any("'" in text for text in texts) and not any('"' in text for text in texts) else "'"
+            body = self._fstring_body(tree, "'")
+            quote = '"' if "'" in body and '"' not in body else "'"
             self.write(f"f{quote}{self._fstring_body(tree, quote)}{quote}")
             return
         for quote in _QUOTES:
