@@ -2,8 +2,8 @@
 
 astunparse 1.6.3 predates `match`, `except*`, type parameters and several changes of the tree, and puts every
 operation in parentheses. The subclass keeps its engine (one method per node type, named after it) and rewrites
-the methods that are wrong today. Parentheses appear only where Python's grammar needs them: each expression has a
-precedence, and `_operand` writes a child in parentheses when it binds less tightly than its place asks for.
+the methods that are wrong today. Parentheses appear only where Python's grammar needs them: each expression
+has a precedence, and `_operand` writes a child in parentheses when it binds less tightly than its place asks for.
 """
 
 from __future__ import annotations
@@ -130,6 +130,8 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
     >>> unparser.line_map
     {1: 1, 2: 3}
     """
+
+    f: Any  # the file written to
 
     def __init__(self, tree: Any, file: Any = sys.stdout) -> None:
         self.line_map: dict[int, int] = {}

@@ -1,0 +1,395 @@
+"""Finds the source of a function and parses it: the tree returned is the one that the running code was made from.
+
+The text of the whole file is parsed once. The function is looked up by its first line (of the first decorator,
+if any) and its name; several lambdas on one line are told apart by the columns in the code object (Python 3.11),
+and otherwise by compiling the file and comparing code. The same comparison notices a file that was edited after
+the function was made: converting its new text would silently give another function.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import dataclasses
+import functools
+import inspect
+import linecache
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import gast
+
+from autograph.errors import ConversionError, Location
+
+__all__ = ["FunctionSource", "parse_function"]
+
+_FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_FUTURE_FLAGS = functools.reduce(
+    lambda flags, name: flags | getattr(__future__, name).compiler_flag, __future__.all_feature_names, 0
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class FunctionSource:
+    """A function's tree, and the text it came from.
+
+    `node` is a gast FunctionDef, AsyncFunctionDef or Lambda with the line and column numbers of the file (columns
+    count UTF-8 bytes, as Python's parser does), without its decorators, and with private names as the compiler
+    mangles them (`__x` in a class C is `_C__x`).
+    """
+
+    node: Any
+    filename: str
+    name: str
+    qualname: str
+    lines: tuple[str, ...] = dataclasses.field(repr=False)
+
+    def source(self, line: int) -> str:
+        """The text of a line (from 1) of the file, without its line end; empty outside the file."""
+        return self.lines[line - 1] if 1 <= line <= len(self.lines) else ""
+
+    def location(self, node: Any) -> Location:
+        """Where a node stands in the file, for an error; a node without a position stands for the function.
+
+        A construct of several lines is underlined on its first line only.
+        """
+        if getattr(node, "lineno", None) is None:
+            node = self.node
+        line = node.lineno
+        text = self.source(line)
+        start = _characters(text, node.col_offset)
+        one_line = getattr(node, "end_lineno", None) == line
+        end = _characters(text, node.end_col_offset) if one_line else len(text.rstrip())
+        return Location(self.filename, line, start, end, self.name)
+
+
+def parse_function(fn: Any) -> FunctionSource:
+    """Parses the source of a Python function, method or lambda, wherever it was typed.
+
+    Each call returns a tree of its own. Raises ConversionError where no source is found, or where the source
+    found is not what the function was compiled from.
+
+    >>> functions = [lambda x: x + 1, lambda x: x + 2]; source = parse_function(functions[1])
+    >>> source.name, gast.dump(source.node.body.right)
+    ('<lambda>', 'Constant(value=2, kind=None)')
+    """
+    function = fn.__func__ if isinstance(fn, types.MethodType) else fn
+    if not isinstance(function, types.FunctionType):
+        raise ConversionError(
+            f"{fn!r} is not a Python function.",
+            why="Only functions, methods and lambdas written in Python have a source that can be converted.",
+            instead="Pass a function, or wrap the call in one: lambda x: f(x).",
+        )
+    code = function.__code__
+    texts = 0
+    for text in _texts(function):
+        texts += 1
+        file = _parse_file(text, code.co_flags & _FUTURE_FLAGS)
+        node = None if file is None else file.find(code)
+        if file is not None and node is not None:
+            return FunctionSource(
+                node=_to_gast(node, file.classes[node]),
+                filename=code.co_filename,
+                name=function.__name__,
+                qualname=function.__qualname__,
+                lines=file.lines,
+            )
+    raise _stale(function) if texts else _missing(function)
+
+
+def _missing(function: types.FunctionType) -> ConversionError:
+    code = function.__code__
+    return ConversionError(
+        f"the source of {function.__qualname__!r} cannot be found.",
+        location=Location(code.co_filename, code.co_firstlineno, function=function.__name__),
+        why=(
+            f"A function is converted from its source text. The code of {function.__qualname__!r} says it is "
+            f"from {code.co_filename!r}, line {code.co_firstlineno}, and there is no text under that name: it was "
+            "made by exec or eval, typed into a shell that keeps no source, or its file is gone."
+        ),
+        instead=(
+            "Put the function into a file. For text given to exec, compile it under a file name of its own and "
+            "keep the text: linecache.cache[name] = (len(text), None, text.splitlines(True), name)."
+        ),
+    )
+
+
+def _stale(function: types.FunctionType) -> ConversionError:
+    code = function.__code__
+    return ConversionError(
+        f"the source of {function.__qualname__!r} is not what the function was compiled from.",
+        # No source line is shown: it would be a line of some other function.
+        why=(
+            f"The code of {function.__qualname__!r} says it is from {code.co_filename!r}, line "
+            f"{code.co_firstlineno}, but the text there gives other code: the file was changed after the "
+            "function was made, or a tool rewrote the function while it was imported."
+        ),
+        instead="Restart the program to import the file as it is now, or turn the tool off for this file.",
+    )
+
+
+def _texts(function: types.FunctionType) -> Iterator[str]:
+    """The texts the function may have been compiled from, the likeliest first, each once."""
+    seen = set()
+    for lines in _all_lines(function):
+        text = "".join(lines)
+        if lines and text not in seen:
+            seen.add(text)
+            yield text
+
+
+def _all_lines(function: types.FunctionType) -> Iterator[list[str]]:
+    code = function.__code__
+    of_code = getattr(linecache, "_getlines_from_code", None)  # Python 3.13: statements typed into the shell
+    if of_code is not None:
+        yield of_code(code)
+    # linecache gives what was current when it was first asked (or a notebook's cell, a doctest), then the file.
+    yield linecache.getlines(code.co_filename, function.__globals__)
+    linecache.checkcache(code.co_filename)
+    yield linecache.getlines(code.co_filename, function.__globals__)
+    try:
+        path = inspect.getsourcefile(function)  # a module that was moved after it was compiled
+    except TypeError:
+        path = None
+    if path is not None and path != code.co_filename:
+        yield linecache.getlines(path, function.__globals__)
+
+
+@functools.lru_cache(maxsize=64)
+def _parse_file(text: str, flags: int) -> _File | None:
+    try:
+        return _File(text, flags)
+    except (SyntaxError, ValueError):
+        return None
+
+
+class _File:
+    """A parsed file: its lines, its functions by first line, and the classes around each function."""
+
+    def __init__(self, text: str, flags: int) -> None:
+        self.text = text.replace("\r\n", "\n").replace("\r", "\n")
+        self.flags = flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # a notebook's cell may await
+        self.lines = tuple(self.text.split("\n"))
+        self.tree = self._parse()
+        self.classes: dict[_FunctionNode, str | None] = dict(_functions(self.tree))
+
+    def _parse(self) -> ast.Module:
+        tree = compile(self.text, "<source>", "exec", self.flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+        assert isinstance(tree, ast.Module)
+        return tree
+
+    def find(self, code: types.CodeType) -> _FunctionNode | None:
+        """The node that `code` was compiled from, or None where it was compiled from another text."""
+        candidates = [node for node in self.classes if _matches(node, code)]
+        exact = [node for node in candidates if _covers(node, code)]
+        if len(exact) > 1:  # a lambda in the body of another: the inner one starts later
+            exact = [max(exact, key=lambda node: node.col_offset)]
+        same = [node for node in exact or candidates if self._compiles_to(node, code)]
+        return same[0] if same else None
+
+    def _compiles_to(self, node: _FunctionNode, code: types.CodeType) -> bool:
+        if _is_rewritten_by_pytest(code):
+            return True
+        # Other levels, for a text that its user compiled with `optimize=`.
+        return any(_same_code(other, code) for level in (-1, 0, 1, 2) for other in self._codes(node, level))
+
+    def _codes(self, node: _FunctionNode, level: int) -> list[types.CodeType]:
+        try:
+            if isinstance(node, ast.Lambda):
+                return self._lambda_codes(level)[list(self.classes).index(node)]
+            codes = self._codes_by_line(level)
+        except SyntaxError:  # the text parses but has no meaning as a module
+            return []
+        return codes.get((_first_line(node), node.name), [])
+
+    @functools.cached_property
+    def _level_codes(self) -> dict[int, dict[tuple[int, str], list[types.CodeType]]]:
+        return {}
+
+    def _codes_by_line(self, level: int) -> dict[tuple[int, str], list[types.CodeType]]:
+        if level not in self._level_codes:
+            self._level_codes[level] = self._compile(self.tree, level)
+        return self._level_codes[level]
+
+    def _compile(self, tree: ast.Module, level: int) -> dict[tuple[int, str], list[types.CodeType]]:
+        codes: dict[tuple[int, str], list[types.CodeType]] = {}
+        module = compile(tree, "<source>", "exec", self.flags, dont_inherit=True, optimize=level)
+        for code in _nested_codes(module):
+            codes.setdefault((code.co_firstlineno, code.co_name), []).append(code)
+        return codes
+
+    @functools.cached_property
+    def _level_lambdas(self) -> dict[int, dict[int, list[types.CodeType]]]:
+        return {}
+
+    def _lambda_codes(self, level: int) -> dict[int, list[types.CodeType]]:
+        """The code of each lambda by its place among the functions of the file.
+
+        Lambdas have neither a name nor a line of their own: each is given one, in a tree that is made for it.
+        """
+        if level not in self._level_lambdas:
+            tree = self._parse()
+            nodes = [node for node, _ in _functions(tree)]
+            for index, node in enumerate(nodes):
+                if isinstance(node, ast.Lambda):
+                    node.lineno = node.end_lineno = len(self.lines) + 1 + index
+            codes = self._compile(tree, level)
+            first = len(self.lines) + 1
+            self._level_lambdas[level] = {
+                i: codes.get((first + i, "<lambda>"), []) for i in range(len(nodes))
+            }
+        return self._level_lambdas[level]
+
+
+def _functions(tree: ast.AST, class_name: str | None = None) -> Iterator[tuple[_FunctionNode, str | None]]:
+    """The functions of a tree, each with the name of the class whose private names it sees."""
+    pending: list[tuple[ast.AST, str | None]] = [(tree, class_name)]
+    while pending:
+        node, class_name = pending.pop()
+        if isinstance(node, _FunctionNode):
+            yield node, class_name
+        if isinstance(node, ast.ClassDef):
+            inside = [(child, node.name) for child in node.body]
+            outside = [*node.bases, *node.keywords, *node.decorator_list, *getattr(node, "type_params", [])]
+            pending += [*inside, *((child, class_name) for child in outside)]
+        else:
+            pending += [(child, class_name) for child in ast.iter_child_nodes(node)]
+
+
+def _first_line(node: _FunctionNode) -> int:
+    decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+    return decorators[0].lineno if decorators else node.lineno
+
+
+def _matches(node: _FunctionNode, code: types.CodeType) -> bool:
+    name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+    return name == code.co_name and _first_line(node) == code.co_firstlineno
+
+
+def _covers(node: _FunctionNode, code: types.CodeType) -> bool:
+    """True where all columns in a lambda's code lie in the body of this node (never before Python 3.11)."""
+    if not isinstance(node, ast.Lambda) or not hasattr(code, "co_positions"):
+        return False
+    body = node.body
+    start, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
+    known = [
+        ((line, column), (end_line, end_column))
+        for line, end_line, column, end_column in code.co_positions()
+        if None not in (line, end_line, column, end_column) and (column, end_column) != (0, 0)
+    ]
+    return bool(known) and all(start <= first and last <= end for first, last in known)
+
+
+def _nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield constant
+            yield from _nested_codes(constant)
+
+
+def _same_code(a: types.CodeType, b: types.CodeType) -> bool:
+    """True where two code objects do the same; where they stand, and what they are called, is no part of it.
+
+    >>> _same_code((lambda x: x + 1).__code__, (lambda x: x + 1).__code__)
+    True
+    >>> _same_code((lambda x: x + 1).__code__, (lambda x: x + 1.0).__code__)
+    False
+    """
+    return _code_content(a) == _code_content(b)
+
+
+def _code_content(code: types.CodeType) -> tuple[Any, ...]:
+    return (
+        code.co_code,
+        code.co_names,
+        code.co_varnames,
+        code.co_freevars,
+        code.co_cellvars,
+        (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount),
+        tuple(_constant_content(constant) for constant in code.co_consts),
+    )
+
+
+def _constant_content(constant: Any) -> Any:
+    if isinstance(constant, types.CodeType):
+        return _code_content(constant)
+    if isinstance(constant, (tuple, frozenset)):
+        return type(constant)(map(_constant_content, constant))
+    return type(constant), repr(constant)
+
+
+def _is_rewritten_by_pytest(code: types.CodeType) -> bool:
+    """True for a function whose assert statements pytest rewrote: its code differs, its meaning does not."""
+    return any(
+        any(name.startswith(("@py_", "@pytest_")) for name in (*c.co_names, *c.co_varnames))
+        for c in (code, *_nested_codes(code))
+    )
+
+
+def _characters(text: str, column: int) -> int:
+    """A column in characters, from one in UTF-8 bytes as the parser counts.
+
+    >>> _characters("é = x", 5)
+    4
+    """
+    return len(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "replace"))
+
+
+def _to_gast(node: _FunctionNode, class_name: str | None) -> Any:
+    result = gast.ast_to_gast(node)
+    if not isinstance(node, ast.Lambda):
+        result.decorator_list = []
+    _mangle_tree(result, class_name)
+    return result
+
+
+def _mangle(name: str, class_name: str | None) -> str:
+    """The name that the compiler gives to `name` inside a class.
+
+    >>> _mangle("__x", "_Model"), _mangle("__init__", "Model"), _mangle("__x", None), _mangle("__x", "__")
+    ('_Model__x', '__init__', '__x', '__x')
+    """
+    owner = (class_name or "").lstrip("_")
+    if not owner or not name.startswith("__") or name.endswith("__") or "." in name:
+        return name
+    return f"_{owner}{name}"
+
+
+def _mangle_tree(tree: Any, class_name: str | None) -> None:
+    """Mangles what the compiler mangles: variables, attributes, parameters, imports, functions and classes.
+
+    The compiler leaves the keywords of calls and of class patterns alone, and so do we.
+    """
+    pending: list[tuple[Any, str | None]] = [(tree, class_name)]
+    while pending:
+        node, owner = pending.pop()
+        inside = node.name if isinstance(node, gast.ClassDef) else owner
+        body = set(map(id, node.body)) if isinstance(node, gast.ClassDef) else set()
+        children = ast.iter_child_nodes(node)
+        pending += [(child, inside if id(child) in body else owner) for child in children]
+        if node is tree:  # a method's own name is that of an attribute of the class
+            continue
+        for field in _mangled_fields(node):
+            value = getattr(node, field)
+            if isinstance(value, str):
+                setattr(node, field, _mangle(value, owner))
+            elif value is not None:
+                setattr(node, field, [_mangle(name, owner) for name in value])
+
+
+def _mangled_fields(node: Any) -> Iterable[str]:
+    fields = {
+        "Name": ("id",),
+        "Attribute": ("attr",),
+        "FunctionDef": ("name",),
+        "AsyncFunctionDef": ("name",),
+        "ClassDef": ("name",),
+        "Global": ("names",),
+        "Nonlocal": ("names",),
+        "alias": ("name", "asname"),
+        "MatchAs": ("name",),
+        "MatchStar": ("name",),
+        "MatchMapping": ("rest",),
+    }
+    return fields.get(type(node).__name__, ())
