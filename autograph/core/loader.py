@@ -6,10 +6,11 @@ A converted function is compiled inside a factory:
         def <unique name>(<parameters>): ...
         return <unique name>
 
-so that `ag__` and the free variables reach it as closure cells. The tree is compiled directly (its text is only
-for people), with the user's file name and lines, so that tracebacks and debuggers show the user's source. The
-unique name keeps the function itself out of its own body's sight, where its name means what it meant for the
-user (the decorated function, for a recursive one); the code objects get the real name back afterwards.
+so that `ag__` and the free variables reach it as closure cells. The tree is compiled directly (its text is
+only for people), with the user's file name and lines, so that tracebacks and debuggers show the user's
+source. The unique name keeps the function itself out of its own body's sight, where its name means what it
+meant for the user (the decorated function, for a recursive one); the code objects get the real name back
+afterwards.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ def is_generated(code: types.CodeType) -> bool:
 def _complete_locations(tree: ast.AST) -> None:
     """Gives each node a whole position: its own where it has one, else its parent's.
 
-    `ast.fix_missing_locations` fills the four numbers one by one; the start of one node and the end of another
-    make a range that the compiler refuses.
+    `ast.fix_missing_locations` fills the four numbers one by one; the start of one node and the end of
+    another make a range that the compiler refuses.
     """
     pending: list[tuple[ast.AST, tuple[int, int, int, int]]] = [(tree, (1, 0, 1, 0))]
     while pending:

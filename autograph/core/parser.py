@@ -1,9 +1,10 @@
-"""Finds the source of a function and parses it: the tree returned is the one that the running code was made from.
+"""Finds the source of a function and parses it: the tree that the running code was made from, or an error.
 
-The text of the whole file is parsed once. The function is looked up by its first line (of the first decorator,
-if any) and its name; several lambdas on one line are told apart by the columns in the code object (Python 3.11),
-and otherwise by compiling the file and comparing code. The same comparison notices a file that was edited after
-the function was made: converting its new text would silently give another function.
+The text of the whole file is parsed once. The function is looked up by its first line (of the first
+decorator, if any) and its name; several lambdas on one line are told apart by the columns in the code
+object (Python 3.11), and otherwise by compiling the file and comparing code. The same comparison notices a
+file that was edited after the function was made: converting its new text would silently give another
+function.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ _FUTURE_FLAGS = functools.reduce(
 class FunctionSource:
     """A function's tree, and the text it came from.
 
-    `node` is a gast FunctionDef, AsyncFunctionDef or Lambda with the line and column numbers of the file (columns
-    count UTF-8 bytes, as Python's parser does), without its decorators, and with private names as the compiler
-    mangles them (`__x` in a class C is `_C__x`).
+    `node` is a gast FunctionDef, AsyncFunctionDef or Lambda with the line and column numbers of the file
+    (columns count UTF-8 bytes, as Python's parser does), without its decorators, and with private names as
+    the compiler mangles them (`__x` in a class C is `_C__x`).
     """
 
     node: Any
@@ -105,12 +106,12 @@ def _missing(function: types.FunctionType) -> ConversionError:
         location=Location(code.co_filename, code.co_firstlineno, function=function.__name__),
         why=(
             f"A function is converted from its source text. The code of {function.__qualname__!r} says it is "
-            f"from {code.co_filename!r}, line {code.co_firstlineno}, and there is no text under that name: it was "
-            "made by exec or eval, typed into a shell that keeps no source, or its file is gone."
+            f"from {code.co_filename!r}, line {code.co_firstlineno}, and there is no text under that name: it "
+            "was made by exec or eval, typed into a shell that keeps no source, or its file is gone."
         ),
         instead=(
-            "Put the function into a file. For text given to exec, compile it under a file name of its own and "
-            "keep the text: linecache.cache[name] = (len(text), None, text.splitlines(True), name)."
+            "Put the function into a file. For text given to exec, compile it under a file name of its own "
+            "and keep the text: linecache.cache[name] = (len(text), None, text.splitlines(True), name)."
         ),
     )
 
@@ -144,7 +145,8 @@ def _all_lines(function: types.FunctionType) -> Iterator[list[str]]:
     of_code = getattr(linecache, "_getlines_from_code", None)  # Python 3.13: statements typed into the shell
     if of_code is not None:
         yield of_code(code)
-    # linecache gives what was current when it was first asked (or a notebook's cell, a doctest), then the file.
+    # linecache gives what was current when it was first asked (or a notebook's cell, a doctest), then the
+    # file.
     yield linecache.getlines(code.co_filename, function.__globals__)
     linecache.checkcache(code.co_filename)
     yield linecache.getlines(code.co_filename, function.__globals__)

@@ -1,9 +1,10 @@
 """Writes a gast or ast tree as readable Python, and records which user line each written line came from.
 
-astunparse 1.6.3 predates `match`, `except*`, type parameters and several changes of the tree, and puts every
-operation in parentheses. The subclass keeps its engine (one method per node type, named after it) and rewrites
-the methods that are wrong today. Parentheses appear only where Python's grammar needs them: each expression
-has a precedence, and `_operand` writes a child in parentheses when it binds less tightly than its place asks for.
+astunparse 1.6.3 predates `match`, `except*`, type parameters and several changes of the tree, and puts
+every operation in parentheses. The subclass keeps its engine (one method per node type, named after it)
+and rewrites the methods that are wrong today. Parentheses appear only where Python's grammar needs them:
+each expression has a precedence, and `_operand` writes a child in parentheses when it binds less tightly
+than its place asks for.
 """
 
 from __future__ import annotations
