@@ -427,9 +427,6 @@ class Writer:
     def while_(self) -> None:
         """Writes a while loop with a counter that bounds it."""
         counter = self.new("k")
-        self.line(f"{counter} = 0")
-        self.bind(counter, "int")
-        self.locked.add(counter)
         bound = self.pick((f"{counter} < {self.rng.randint(2, 7)}", f"{counter} < {self.bound()}"))
         test = self.pick(
             (
@@ -439,6 +436,10 @@ class Writer:
                 f"not {counter} >= {self.bound()}",
             )
         )
+        limit = self.bound()
+        self.line(f"{counter} = 0")
+        self.bind(counter, "int")
+        self.locked.add(counter)
         if self.chance(0.08):
             test = "True"
         before = self.snapshot()
@@ -447,7 +448,7 @@ class Writer:
         with self.block():
             self.line(f"{counter} += 1")
             if test == "True":
-                self.line(f"if {counter} > {self.bound()}:")
+                self.line(f"if {counter} > {limit}:")
                 self.line("    break")
             for _ in range(self.rng.randint(1, 3)):
                 if self.statement():
