@@ -11,11 +11,14 @@ from __future__ import annotations
 import __future__
 
 import ast
+import contextlib
 import dataclasses
 import functools
 import inspect
 import linecache
+import threading
 import types
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -29,6 +32,7 @@ _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _FUTURE_FLAGS = functools.reduce(
     lambda flags, name: flags | getattr(__future__, name).compiler_flag, __future__.all_feature_names, 0
 )
+_warnings_lock = threading.Lock()  # the filters of warnings are one list for all threads
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,8 +110,8 @@ def _missing(function: types.FunctionType) -> ConversionError:
         location=Location(code.co_filename, code.co_firstlineno, function=function.__name__),
         why=(
             f"A function is converted from its source text. The code of {function.__qualname__!r} says it is "
-            f"from {code.co_filename!r}, line {code.co_firstlineno}, and there is no text under that name: it "
-            "was made by exec or eval, typed into a shell that keeps no source, or its file is gone."
+            f"from {code.co_filename!r}, line {code.co_firstlineno}, and there is no text under that name: "
+            "it was made by exec or eval, typed into a shell that keeps no source, or its file is gone."
         ),
         instead=(
             "Put the function into a file. For text given to exec, compile it under a file name of its own "
@@ -145,8 +149,7 @@ def _all_lines(function: types.FunctionType) -> Iterator[list[str]]:
     of_code = getattr(linecache, "_getlines_from_code", None)  # Python 3.13: statements typed into the shell
     if of_code is not None:
         yield of_code(code)
-    # linecache gives what was current when it was first asked (or a notebook's cell, a doctest), then the
-    # file.
+    # First what was current when linecache was first asked (or a notebook's cell, a doctest), then the file.
     yield linecache.getlines(code.co_filename, function.__globals__)
     linecache.checkcache(code.co_filename)
     yield linecache.getlines(code.co_filename, function.__globals__)
@@ -158,7 +161,7 @@ def _all_lines(function: types.FunctionType) -> Iterator[list[str]]:
         yield linecache.getlines(path, function.__globals__)
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=32)
 def _parse_file(text: str, flags: int) -> _File | None:
     try:
         return _File(text, flags)
@@ -175,9 +178,11 @@ class _File:
         self.lines = tuple(self.text.split("\n"))
         self.tree = self._parse()
         self.classes: dict[_FunctionNode, str | None] = dict(_functions(self.tree))
+        self._codes: dict[int, dict[tuple[int, str], list[types.CodeType]]] = {}
 
     def _parse(self) -> ast.Module:
-        tree = compile(self.text, "<source>", "exec", self.flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+        with _no_warnings():
+            tree = compile(self.text, "<source>", "exec", self.flags | ast.PyCF_ONLY_AST, dont_inherit=True)
         assert isinstance(tree, ast.Module)
         return tree
 
@@ -187,61 +192,60 @@ class _File:
         exact = [node for node in candidates if _covers(node, code)]
         if len(exact) > 1:  # a lambda in the body of another: the inner one starts later
             exact = [max(exact, key=lambda node: node.col_offset)]
-        same = [node for node in exact or candidates if self._compiles_to(node, code)]
-        return same[0] if same else None
+        candidates = exact or candidates
+        if candidates and _is_rewritten_by_pytest(code):
+            return candidates[0]
+        for level in (
+            -1,
+            0,
+            1,
+            2,
+        ):  # first as this process compiles, then as `compile(optimize=...)` may have been told
+            for node in candidates:
+                codes = self._codes_at(node, level) if len(candidates) == 1 else self._codes_of(node, level)
+                if any(_same_code(code, other) for other in codes):
+                    return node
+        return None
 
-    def _compiles_to(self, node: _FunctionNode, code: types.CodeType) -> bool:
-        if _is_rewritten_by_pytest(code):
-            return True
-        # Other levels, for a text that its user compiled with `optimize=`.
-        return any(_same_code(other, code) for level in (-1, 0, 1, 2) for other in self._codes(node, level))
+    def _codes_at(self, node: _FunctionNode, level: int) -> list[types.CodeType]:
+        """What the file compiles to on the line of a function, under its name."""
+        if level not in self._codes:
+            self._codes[level] = self._compile(self.tree, level)
+        return self._codes[level].get((_first_line(node), _code_name(node)), [])
 
-    def _codes(self, node: _FunctionNode, level: int) -> list[types.CodeType]:
-        try:
-            if isinstance(node, ast.Lambda):
-                return self._lambda_codes(level)[list(self.classes).index(node)]
-            codes = self._codes_by_line(level)
-        except SyntaxError:  # the text parses but has no meaning as a module
-            return []
-        return codes.get((_first_line(node), node.name), [])
-
-    @functools.cached_property
-    def _level_codes(self) -> dict[int, dict[tuple[int, str], list[types.CodeType]]]:
-        return {}
-
-    def _codes_by_line(self, level: int) -> dict[tuple[int, str], list[types.CodeType]]:
-        if level not in self._level_codes:
-            self._level_codes[level] = self._compile(self.tree, level)
-        return self._level_codes[level]
+    def _codes_of(self, node: _FunctionNode, level: int) -> list[types.CodeType]:
+        """What the file compiles to for one of several lambdas on a line: it is moved to a line of its own."""
+        index = list(self.classes).index(node)
+        tree = self._parse()
+        moved, _ = list(_functions(tree))[index]
+        distance = len(self.lines)
+        # The body moves along: its lines relative to the lambda's decide which instructions are kept.
+        # Defaults are no part of the lambda's code, and the lambdas in them stay.
+        for part in (moved, *ast.walk(moved.body)) if isinstance(moved, ast.Lambda) else ():
+            if isinstance(part, ast.expr):
+                part.lineno += distance
+                part.end_lineno = (part.end_lineno or part.lineno) + distance
+        # Lambdas inside this one come later in the list.
+        return self._compile(tree, level).get((_first_line(moved), _code_name(moved)), [])[:1]
 
     def _compile(self, tree: ast.Module, level: int) -> dict[tuple[int, str], list[types.CodeType]]:
         codes: dict[tuple[int, str], list[types.CodeType]] = {}
-        module = compile(tree, "<source>", "exec", self.flags, dont_inherit=True, optimize=level)
+        try:
+            with _no_warnings():
+                module = compile(tree, "<source>", "exec", self.flags, dont_inherit=True, optimize=level)
+        except SyntaxError:  # the text parses but has no meaning as a module
+            return codes
         for code in _nested_codes(module):
             codes.setdefault((code.co_firstlineno, code.co_name), []).append(code)
         return codes
 
-    @functools.cached_property
-    def _level_lambdas(self) -> dict[int, dict[int, list[types.CodeType]]]:
-        return {}
 
-    def _lambda_codes(self, level: int) -> dict[int, list[types.CodeType]]:
-        """The code of each lambda by its place among the functions of the file.
-
-        Lambdas have neither a name nor a line of their own: each is given one, in a tree that is made for it.
-        """
-        if level not in self._level_lambdas:
-            tree = self._parse()
-            nodes = [node for node, _ in _functions(tree)]
-            for index, node in enumerate(nodes):
-                if isinstance(node, ast.Lambda):
-                    node.lineno = node.end_lineno = len(self.lines) + 1 + index
-            codes = self._compile(tree, level)
-            first = len(self.lines) + 1
-            self._level_lambdas[level] = {
-                i: codes.get((first + i, "<lambda>"), []) for i in range(len(nodes))
-            }
-        return self._level_lambdas[level]
+@contextlib.contextmanager
+def _no_warnings() -> Iterator[None]:
+    """Compiles in silence: the user has seen the warnings of this text, or has asked not to."""
+    with _warnings_lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _functions(tree: ast.AST, class_name: str | None = None) -> Iterator[tuple[_FunctionNode, str | None]]:
@@ -259,14 +263,17 @@ def _functions(tree: ast.AST, class_name: str | None = None) -> Iterator[tuple[_
             pending += [(child, class_name) for child in ast.iter_child_nodes(node)]
 
 
+def _code_name(node: _FunctionNode) -> str:
+    return "<lambda>" if isinstance(node, ast.Lambda) else node.name
+
+
 def _first_line(node: _FunctionNode) -> int:
     decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
     return decorators[0].lineno if decorators else node.lineno
 
 
 def _matches(node: _FunctionNode, code: types.CodeType) -> bool:
-    name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
-    return name == code.co_name and _first_line(node) == code.co_firstlineno
+    return _first_line(node) == code.co_firstlineno and _code_name(node) == code.co_name
 
 
 def _covers(node: _FunctionNode, code: types.CodeType) -> bool:
