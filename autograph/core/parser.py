@@ -214,7 +214,7 @@ class _File:
         return self._codes[level].get((_first_line(node), _code_name(node)), [])
 
     def _codes_of(self, node: _FunctionNode, level: int) -> list[types.CodeType]:
-        """What the file compiles to for one of several lambdas on a line: it is moved to a line of its own."""
+        """What the file compiles to for one of several lambdas on a line: it is moved to its own line."""
         index = list(self.classes).index(node)
         tree = self._parse()
         moved, _ = list(_functions(tree))[index]

@@ -187,13 +187,15 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
             self.write(")")
 
     def _bare(self, node: Any) -> None:
-        """Writes an expression where a tuple needs no parentheses, and a yield none either."""
+        """Writes an expression where a tuple needs no parentheses."""
         if _kind(node) == "Tuple" and len(node.elts) > 1:
             self._items(node.elts)
-        elif _kind(node) in ("Yield", "YieldFrom"):
-            self._operand(node, _NAMED)
         else:
             self.dispatch(node)
+
+    def _value(self, node: Any) -> None:
+        """Writes an expression where a yield needs no parentheses."""
+        self._operand(node, _NAMED if _kind(node) in ("Yield", "YieldFrom") else _TEST)
 
     def _items(self, nodes: Iterable[Any]) -> None:
         self._separated(self.dispatch, nodes)
@@ -233,10 +235,8 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
         value = tree.value
         if _kind(value) == "Constant" and isinstance(value.value, str) and "\n" in value.value:
             self.write((value.kind or "") + _triple_quoted(value.value))
-        elif _kind(value) in ("Yield", "YieldFrom"):
-            self._operand(value, _NAMED)
         else:
-            self.dispatch(value)
+            self._value(value)
 
     def _ImportFrom(self, tree: Any) -> None:
         self.fill("from " + "." * (tree.level or 0) + (tree.module or "") + " import ")
@@ -247,16 +247,16 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
         for target in tree.targets:
             self._bare(target)
             self.write(" = ")
-        if _kind(tree.value) == "Tuple" and _kind(tree.targets[-1]) != "Tuple":
-            self.dispatch(tree.value)
-        else:
+        if _kind(tree.targets[-1]) == _kind(tree.value) == "Tuple":
             self._bare(tree.value)
+        else:
+            self._value(tree.value)
 
     def _AugAssign(self, tree: Any) -> None:
         self.fill()
         self.dispatch(tree.target)
         self.write(f" {self.binop[_kind(tree.op)]}= ")
-        self._operand(tree.value, _NAMED if _kind(tree.value) != "NamedExpr" else _TEST)
+        self._value(tree.value)
 
     def _AnnAssign(self, tree: Any) -> None:
         self.fill()
@@ -267,7 +267,7 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
         self.dispatch(tree.annotation)
         if tree.value is not None:
             self.write(" = ")
-            self._operand(tree.value, _NAMED if _kind(tree.value) != "NamedExpr" else _TEST)
+            self._value(tree.value)
 
     def _TypeAlias(self, tree: Any) -> None:
         self.fill("type ")
@@ -280,10 +280,7 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
         self.fill("return")
         if tree.value is not None:
             self.write(" ")
-            if _kind(tree.value) in ("Yield", "YieldFrom"):
-                self.dispatch(tree.value)
-            else:
-                self._bare(tree.value)
+            self._bare(tree.value)
 
     def _If(self, tree: Any) -> None:
         self.fill("if ")
@@ -583,11 +580,12 @@ class Unparser(astunparse.Unparser):  # type: ignore[misc]
         self._operand(tree.value, _ATOM)
         self.write("[")
         index = tree.slice
-        has_star = _kind(index) == "Tuple" and any(_kind(e) == "Starred" for e in index.elts)
-        if has_star and sys.version_info < (3, 11):
-            self.dispatch(index)
-        elif has_star:
+        kinds = {_kind(element) for element in index.elts} if _kind(index) == "Tuple" else set()
+        if "Slice" in kinds or ("Starred" in kinds and sys.version_info >= (3, 11)):
             self._items(index.elts)
+            self.write("," if len(index.elts) == 1 else "")
+        elif "Starred" in kinds:
+            self.dispatch(index)
         else:
             self._bare(index)
         self.write("]")
