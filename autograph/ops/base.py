@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,11 +15,13 @@ from autograph.graph.types import (
     BOTTOM,
     Array,
     Const,
+    Dim,
     Py,
     Ref,
     Scalar,
     SeqT,
     Shape,
+    Site,
     TupleT,
     Type,
     Union,
@@ -54,7 +57,7 @@ class Op:
     `rule` is called like the kernel, with a `Type` in the place of each traced argument (never a `Union`) and plain
     values elsewhere. It returns BOTTOM where the kernel always raises. Traits: `writes` (through its first operand),
     `view` (the result may share memory with, or be, an operand), `host` (runs foreign code), `effect` (visible
-    otherwise), `total` (never raises).
+    otherwise), `total` (never raises). `out` is the position of an output argument, see `effects`.
     """
 
     name: str
@@ -62,6 +65,14 @@ class Op:
     rule: Rule
     traits: frozenset[str] = frozenset()
     handles: tuple[Any, ...] = ()
+    out: int | None = None
+
+    def effects(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> frozenset[str]:
+        """The traits of one call: with an `out` argument it writes, and its result is that operand."""
+        given = kwargs.get("out")
+        if given is None and self.out is not None and len(args) > self.out:
+            given = args[self.out]
+        return self.traits if given is None else self.traits | {"writes", "view"}
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -73,12 +84,17 @@ BY_FUNCTION: dict[Any, Op] = {}
 
 
 def define(
-    name: str, kernel: Callable[..., Any], rule: Rule, *traits: str, handles: tuple[Any, ...] = ()
+    name: str,
+    kernel: Callable[..., Any],
+    rule: Rule,
+    *traits: str,
+    handles: tuple[Any, ...] = (),
+    out: int | None = None,
 ) -> Op:
     """Registers an op; a name is defined once."""
     if name in OPS:
         raise ValueError(f"op {name!r} is defined twice")
-    op = Op(name, kernel, rule, frozenset(traits), handles)
+    op = Op(name, kernel, rule, frozenset(traits), handles, out)
     OPS[name] = op
     for function in handles:
         BY_FUNCTION[function] = op
@@ -139,8 +155,15 @@ def static(value: Any, what: str) -> Any:
 _SAMPLE = {bool: True, int: 1, float: 1.0, complex: 1 + 0j, str: "a", bytes: b"a", slice: slice(0, 1), range: range(1)}
 
 
-class NoSample(Exception):
+class NoSample(Refuse):
     """No representative value exists for a type."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Empty(Type):
+    """Asks `sample` for an array of this type without elements."""
+
+    like: Array
 
 
 def sample(t: Any) -> Any:
@@ -154,6 +177,8 @@ def sample(t: Any) -> Any:
         return t.dtype.type(1)
     if isinstance(t, Array) and t.shape is not None:
         return np.ones((1,) * len(t.shape), t.dtype)
+    if isinstance(t, Empty):
+        return np.ones((0,) * len(t.like.shape or ()), t.like.dtype)
     if isinstance(t, TupleT):
         items = [sample(i) for i in t.items]
         return tuple(items) if t.cls is tuple else t.cls(*items)
@@ -162,6 +187,8 @@ def sample(t: Any) -> Any:
 
 def result_type(value: Any, shape: Shape = ()) -> Type:
     """The type of a sample result, with `shape` in place of the sample's shape if it is an array."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        checked_dtype(value.dtype)
     if type(value) is np.ndarray:
         return Array(value.dtype, shape)
     if isinstance(value, tuple):
@@ -206,6 +233,11 @@ def unknown_rank(scalar: Any) -> Type:
     return join(Scalar(value.dtype), Array(value.dtype, None))
 
 
+def new_site(kind: str, cls: type, what: str = "") -> Site:
+    """The allocation site of the place that is being traced; the operators put the real function here."""
+    raise RuntimeError("no trace is active")
+
+
 _CACHE: dict[Any, Any] = {}
 
 
@@ -241,18 +273,24 @@ def elementwise(fn: Callable[..., Any]) -> Rule:
 
     def rule(*args: Any) -> Type:
         args = tuple(as_array_argument(a) for a in args)
-        shapes = [shape_of(a) for a in args]
-        shape = broadcast(*shapes)
-        if isinstance(shape, Type):
-            return BOTTOM
-        if shape is None:
-            ones = [Array(a.dtype, (1,)) if isinstance(a, Array) and a.shape is None else a for a in args]
-            value = sample_call(fn, *ones)
-            return BOTTOM if isinstance(value, Exception) else _unknown(value)
-        value = sample_call(fn, *args)
-        return BOTTOM if isinstance(value, Exception) else result_type(value, shape)
+        results = [_elementwise(fn, pick) for pick in itertools.product(*(members(a) for a in args))]
+        return join(*results)
 
     return rule
+
+
+def _elementwise(fn: Callable[..., Any], args: tuple[Type, ...]) -> Type:
+    shape = broadcast(*(shape_of(a) for a in args))
+    if isinstance(shape, Type):
+        return BOTTOM
+    if shape is None:
+        ones = [Array(a.dtype, (1,)) if isinstance(a, Array) and a.shape is None else a for a in args]
+        value = sample_call(fn, *ones)
+        return BOTTOM if isinstance(value, Exception) else _unknown(value)
+    value = sample_call(fn, *args)
+    if isinstance(value, Exception) and not isinstance(value, TypeError) and shape:
+        value = sample_call(fn, *(Empty(a) if isinstance(a, Array) and a.shape else a for a in args))
+    return BOTTOM if isinstance(value, Exception) else result_type(value, shape)
 
 
 def _unknown(value: Any) -> Type:
@@ -270,38 +308,69 @@ def as_array_argument(a: Any) -> Any:
 
 
 def array_like(t: Any) -> Type:
-    """The type of `np.asarray` of a value of type `t`; BOTTOM where it always raises."""
+    """The type of `np.asarray` of a value of type `t` (a union for sequences that may be empty); BOTTOM: raises.
+
+    >>> array_like((Py(int), 2.5)), array_like(SeqT(Py(int)))
+    (float64[2], float64[0]|int64[?])
+    """
     t = type_of(t)
+    if isinstance(t, Union):
+        return join(*(array_like(m) for m in t.members))
     if isinstance(t, Array):
         return t
     items, length = sequence(t)
     if items is None:
-        if is_number(t):
-            return Array(np.asarray(sample(t)).dtype, ())
-        if isinstance(t, (Const, Py)) and isinstance(sample(t), (str, bytes)):
-            raise Refuse("an array of strings", "Arrays in a graph hold numbers.", "Keep the strings in a list.")
+        return _scalar_array(t)
+    nothing = Array(np.dtype(np.float64), (0,))
+    if not items or length == 0:
+        return nothing
+    options = [members(array_like(item)) for item in items]
+    if length is None:
+        kinds = options[0]
+        if len(kinds) > 5:
+            raise Refuse("an array of a sequence with too many types of elements")
+        subsets = [c for n in range(1, len(kinds) + 1) for c in itertools.combinations(kinds, n)]
+        return join(nothing, *(_stacked(parts, None) for parts in subsets))
+    if math.prod(map(len, options)) > 256:
+        raise Refuse("an array of a sequence with too many alternatives of element types")
+    return join(*(_stacked(parts, length) for parts in itertools.product(*options)))
+
+
+def _scalar_array(t: Type) -> Type:
+    if isinstance(t, (Const, Py)) and isinstance(t.value if isinstance(t, Const) else t.cls(), (str, bytes)):
+        raise Refuse("an array of strings", "Arrays in a graph hold numbers.", "Keep the strings in a list.")
+    if not is_number(t):
         raise Refuse(f"a value of type {t!r} cannot become an array of numbers")
-    parts: list[Array] = []
-    for item in items:
-        for member in members(item):
-            part = array_like(member)
-            if isinstance(part, Array):
-                parts.append(part)
-    if not parts:
-        return Array(np.dtype(np.float64), (length,)) if not items or length in (0, None) else BOTTOM
-    dtype = _common_dtype(items, parts)
-    shape: Shape = parts[0].shape
-    for part in parts[1:]:
-        if shape is None or part.shape is None or len(part.shape) != len(shape):
-            shape = None
-            break
-        shape = tuple(x if x == y else None for x, y in zip(shape, part.shape))
-    return Array(dtype, None if shape is None else (length, *shape))
+    return Array(checked_dtype(np.asarray(sample(t)).dtype), ())
 
 
-def _common_dtype(items: tuple[Type, ...], parts: list[Array]) -> np.dtype[Any]:
-    """What np.array gives for a sequence: Python scalars count as their default dtype there."""
-    return np.result_type(*(p.dtype for p in parts))
+def _stacked(parts: tuple[Type, ...], length: Dim) -> Type:
+    """The type of an array of equal parts; Python scalars count as their default dtype here."""
+    arrays = [p for p in parts if isinstance(p, Array)]
+    dtype = np.result_type(*{p.dtype for p in arrays})
+    shapes = {p.shape for p in arrays}
+    if None in shapes:
+        return Array(dtype, None)
+    ranks = {len(s) for s in shapes if s is not None}
+    if len(ranks) > 1:
+        return Array(dtype, None) if any(0 in s or None in s for s in shapes if s) else BOTTOM
+    dims: list[Dim] = []
+    for axis in range(ranks.pop()):
+        sizes = {s[axis] for s in shapes if s is not None}
+        known = sizes - {None}
+        if len(known) > 1:
+            return BOTTOM
+        dims.append(known.pop() if known else None)
+    return Array(dtype, (length, *dims))
+
+
+def checked_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype itself if a graph can hold it, which is to say numbers."""
+    if dtype.kind not in "biufc":
+        raise Refuse(
+            f"an array of dtype '{dtype}'", "Arrays in a graph hold numbers.", "Use a bool, integer, float or complex dtype."
+        )
+    return dtype
 
 
 def sequence(t: Type) -> tuple[tuple[Type, ...] | None, int | None]:
