@@ -68,11 +68,14 @@ class Op:
     out: int | None = None
 
     def effects(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> frozenset[str]:
-        """The traits of one call: with an `out` argument it writes, and its result is that operand."""
+        """The traits of one call: with `out` it writes, and its result is that operand; without `copy` it may be it."""
+        traits = self.traits
         given = kwargs.get("out")
         if given is None and self.out is not None and len(args) > self.out:
             given = args[self.out]
-        return self.traits if given is None else self.traits | {"writes", "view"}
+        if given is not None:
+            traits = traits | {"writes", "view"}
+        return traits if kwargs.get("copy", True) is True else traits | {"view"}
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"

@@ -274,8 +274,6 @@ def _new_array(
     ndmin: Static = 0,
     like: Any = None,
 ) -> Type:
-    if not copy:
-        raise Refuse("'np.array' with copy=False or None", "The result may or may not be the operand.", "Use np.asarray.")
     return converted(object, dtype, ndmin)
 
 

@@ -544,6 +544,8 @@ def _calls_back(name: str, instead: str) -> Callable[..., Type]:
 
 
 def _nan_to_num(x: Type, copy: Static = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Type:
+    if copy is not True and copy is not np.True_:
+        raise Refuse("'np.nan_to_num' with copy=False", "", "Write x[np.isnan(x)] = 0.")
     value = quietly(np.nan_to_num, sample(x))
     return BOTTOM if isinstance(value, Exception) else result_type(value, shape_of(x))
 
@@ -595,7 +597,7 @@ for _name, _rule, _traits in (
     ("convolve", _convolve(np.convolve), ""),
     ("correlate", _convolve(np.correlate), ""),
     ("polyval", typed(_polyval), ""),
-    ("nan_to_num", typed(_nan_to_num), "view"),
+    ("nan_to_num", typed(_nan_to_num), ""),
     ("piecewise", _piecewise, ""),
     ("vectorize", _calls_back("vectorize", "Write a loop, or array operations."), ""),
     ("apply_along_axis", _calls_back("apply_along_axis", "Write a loop over the slices."), ""),
