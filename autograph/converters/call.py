@@ -1,0 +1,90 @@
+"""Gives every call to `ag__.call`, which decides by the callee: convert, stage, or call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from autograph.converters.context import Context
+from autograph.core.templates import quote_expression
+from autograph.core.tree import Transformer, is_operator_call
+
+__all__ = ["transform"]
+
+
+def transform(tree: Any, ctx: Context) -> Any:
+    """Replaces calls.
+
+    Before::
+
+        f(a, *xs, k=v, **d)
+
+    After::
+
+        ag__.call(f, a, *ag__.star(xs), k=v, **ag__.star_kwargs(d))
+    """
+    return _Call(ctx).visit(tree)
+
+
+class _Call(Transformer):
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
+        self.functions: list[Any] = []
+        self.classes = 0
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        self.functions.append(node)
+        super().visit_FunctionDef(node)
+        self.functions.pop()
+        return node
+
+    def visit_Lambda(self, node: Any) -> Any:
+        self.functions.append(node)
+        super().visit_Lambda(node)
+        self.functions.pop()
+        return node
+
+    def visit_ClassDef(self, node: Any) -> Any:
+        self.classes += 1
+        super().visit_ClassDef(node)
+        self.classes -= 1
+        return node
+
+    def visit_Call(self, node: Any) -> Any:
+        self.generic_visit(node)
+        if is_operator_call(node):
+            return node
+        arguments = self.super_arguments(node) or [self.argument(each) for each in node.args]
+        call = quote_expression("ag__.call(function, arguments)", function=node.func, arguments=arguments)
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                keyword.value = quote_expression("ag__.star_kwargs(value)", value=keyword.value)
+        call.keywords = node.keywords
+        return call
+
+    def argument(self, node: Any) -> Any:
+        if isinstance(node, gast.Starred):
+            node.value = quote_expression("ag__.star(value)", value=node.value)
+        return node
+
+    def super_arguments(self, node: Any) -> list[Any]:
+        """What `super()` finds in the frame that calls it: the class and the first argument."""
+        is_super = isinstance(node.func, gast.Name) and node.func.id == "super" and not node.args
+        if not is_super or node.keywords or not node.func.variable.external:
+            return []
+        function = next(
+            (f for f in reversed(self.functions) if not (f.scope.comprehension or getattr(f, "hoisted", False))), None
+        )
+        if function is None:
+            return []
+        names = [*function.args.posonlyargs, *function.args.args]
+        names = names[1:] if getattr(function, "generator", False) else names
+        if not names:
+            return []
+        first = self.ctx.name(names[0].variable)
+        if self.classes:
+            owner = gast.Name("__class__", gast.Load(), None, None)
+        else:
+            owner = quote_expression("ag__.load('__class__')")
+        return [owner, first]

@@ -1,0 +1,37 @@
+"""Gives raise statements to operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograph.converters.context import Context
+from autograph.core.templates import quote
+from autograph.core.tree import Transformer
+
+__all__ = ["transform"]
+
+
+def transform(tree: Any, ctx: Context) -> Any:
+    """Replaces raise statements.
+
+    Before::
+
+        raise ValueError('x') from e
+
+    After::
+
+        ag__.raise_stmt(ValueError('x'), e)
+    """
+    return _Raise().visit(tree)
+
+
+class _Raise(Transformer):
+    def visit_Raise(self, node: Any) -> Any:
+        self.generic_visit(node)
+        if self.in_class:
+            return node
+        if node.exc is None:
+            return quote("ag__.reraise()")
+        if node.cause is None:
+            return quote("ag__.raise_stmt(exc)", exc=node.exc)
+        return quote("ag__.raise_stmt(exc, cause)", exc=node.exc, cause=node.cause)

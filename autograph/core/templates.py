@@ -1,0 +1,92 @@
+"""Builds new code from quoted Python with placeholders, so that a converter shows what it writes."""
+
+from __future__ import annotations
+
+import functools
+import textwrap
+from typing import Any
+
+import gast
+
+__all__ = ["copy_tree", "quote", "quote_expression"]
+
+
+@functools.lru_cache(maxsize=None)
+def _parse(text: str) -> list[Any]:
+    body: list[Any] = gast.parse(textwrap.dedent(text)).body
+    for statement in body:
+        for node in gast.walk(statement):
+            for position in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+                node.__dict__.pop(position, None)
+    return body
+
+
+def quote(text: str, /, **fill: Any) -> list[Any]:
+    """The statements of `text`, with each name in `fill` replaced.
+
+    A placeholder stands where a name may stand: a string gives another name, a node an expression, a list
+    of expressions takes the place of one argument or element, and a list of statements that of a statement.
+
+    >>> import ast
+    >>> [loop] = quote("while test: body", test=quote_expression("x < 3"), body=quote("x += 1"))
+    >>> print(ast.unparse(gast.gast_to_ast(loop)))
+    while x < 3:
+        x += 1
+    """
+    result = _filled(_parse(text), fill)
+    assert isinstance(result, list)
+    return result
+
+
+def quote_expression(text: str, /, **fill: Any) -> Any:
+    """The expression that `text` is, with each name in `fill` replaced.
+
+    >>> gast.dump(quote_expression("f", f="g"))
+    "Name(id='g', ctx=Load(), annotation=None, type_comment=None)"
+    """
+    [statement] = quote(text, **fill)
+    return statement.value
+
+
+def _filled(node: Any, fill: dict[str, Any]) -> Any:
+    if isinstance(node, list):
+        result = []
+        for item in node:
+            new = _filled(item, fill)
+            if isinstance(new, list):
+                result.extend(new)
+            else:
+                result.append(new)
+        return result
+    if not isinstance(node, gast.AST):
+        return node
+    if isinstance(node, gast.Name) and node.id in fill:
+        value = fill[node.id]
+        return gast.Name(value, node.ctx, None, None) if isinstance(value, str) else value
+    if isinstance(node, gast.Expr) and isinstance(node.value, gast.Name):
+        value = fill.get(node.value.id)
+        if isinstance(value, list):
+            return value
+    new = type(node)()
+    for name in node._fields:
+        setattr(new, name, _filled(getattr(node, name, None), fill))
+    if isinstance(new, gast.FunctionDef):
+        new.name = fill.get(new.name, new.name)
+    return new
+
+
+def copy_tree(node: Any) -> Any:
+    """A copy of a tree, with everything that the analyses noted on its nodes.
+
+    >>> gast.dump(copy_tree(quote_expression("x")))
+    "Name(id='x', ctx=Load(), annotation=None, type_comment=None)"
+    """
+    if isinstance(node, list):
+        return [copy_tree(item) for item in node]
+    if not isinstance(node, gast.AST):
+        return node
+    new = type(node)()
+    new.__dict__.update(node.__dict__)
+    for name in node._fields:
+        setattr(new, name, copy_tree(getattr(node, name, None)))
+    return new
