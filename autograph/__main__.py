@@ -5,8 +5,8 @@
     python -m autograph explain FILE:FUNCTION [ARGS...]
     python -m autograph run     FILE:FUNCTION [ARGS...]
 
-FUNCTION may be dotted (`Class.method`). Each of ARGS is a Python expression, or `name=expression`; it sees `np`
-and the names of the file.
+FUNCTION may be dotted (`Class.method`). Each of ARGS is a Python expression, or `name=expression`; it sees
+`np` and the names of the file.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def perform(command: str, target: str, texts: Sequence[str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command line; gives 0, or 1 for a function that cannot be staged, or 2 for a wrong command line.
+    """Runs one command line; gives 0, or 1 for what cannot be staged, or 2 for a wrong command line.
 
     An exception of the user's own passes, with its traceback.
 

@@ -1,0 +1,160 @@
+"""Converts functions on demand, and keeps what was converted."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import os
+import sys
+import threading
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from autograph.converters import convert, external_names
+from autograph.core.loader import compile_factory
+from autograph.core.parser import FunctionSource, parse_function
+from autograph.core.unparser import to_source
+from autograph.operators import calls
+from autograph.operators.external import is_user_module
+from autograph.operators.scope import Scope
+from autograph.operators.tracer import current
+from autograph.operators.variables import CellReference, GlobalReference, Reference
+
+_lock = threading.RLock()
+_KEY = "__autograph_converted__"
+_MISSING = object()
+
+
+class _Source:
+    """What is known of a code object: its source, its outside names, and its converted forms."""
+
+    def __init__(self, fn: types.FunctionType) -> None:
+        self.code = weakref.ref(fn.__code__)
+        self.source: FunctionSource = parse_function(fn)
+        self.names: dict[frozenset[str], list[str]] = {}
+        self.factories: dict[Any, tuple[Callable[..., types.FunctionType], Any]] = {}
+
+    def external(self, shadowed: frozenset[str]) -> list[str]:
+        if shadowed not in self.names:
+            self.names[shadowed] = sorted(external_names(self.source, shadowed))
+        return self.names[shadowed]
+
+
+_sources: dict[int, _Source] = {}
+
+
+class _Converted:
+    """The converted form of one function object, and the outside values that it was made for."""
+
+    def __init__(self, fn: types.FunctionType, result: Any, tree: Any, static: dict[str, tuple[Reference, Any]]) -> None:
+        self.function = weakref.ref(fn)
+        self.result, self.tree, self.static = result, tree, static
+
+    def holds(self, fn: types.FunctionType) -> bool:
+        return self.function() is fn and all(_peek(r) is v for r, v in self.static.values())
+
+
+def _peek(reference: Reference) -> Any:
+    try:
+        return reference.get()
+    except NameError:
+        return _MISSING
+
+
+def _is_static_name(value: Any) -> bool:
+    if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)):
+        return True
+    return hasattr(type(value), "__autograph_call__") or type(value).__name__ == "ufunc"
+
+
+def converted(fn: types.FunctionType) -> _Converted:
+    """The converted form of a function, made anew where an outside name changed its meaning."""
+    with _lock:
+        found = fn.__dict__.get(_KEY)
+        if found is None or not found.holds(fn):
+            found = _convert(fn)
+            fn.__dict__[_KEY] = found
+    trace = current()
+    if trace is not None:
+        for reference, value in found.static.values():
+            trace.guards.setdefault(reference.key, (reference, ("static", value)))
+    return found
+
+
+def _convert(fn: types.FunctionType) -> _Converted:
+    entry = _sources.get(id(fn.__code__))
+    if entry is None or entry.code() is not fn.__code__:
+        entry = _sources[id(fn.__code__)] = _Source(fn)
+    namespace = fn.__globals__
+    cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or ()))
+    shadowed = frozenset(n for n in namespace if hasattr(builtins, n) and not n.startswith("__"))
+    static: dict[str, tuple[Reference, Any]] = {}
+    for name in entry.external(shadowed):
+        reference: Reference = CellReference(cells[name], name) if name in cells else GlobalReference(namespace, name)
+        value = _peek(reference)
+        if value is not _MISSING and _is_static_name(value):
+            static[name] = (reference, value)
+    modules = frozenset(
+        n for n, (_, v) in static.items() if isinstance(v, types.ModuleType) and not is_user_module(v.__name__)
+    )
+    free = tuple(n for n in static if n in cells)
+    key = (frozenset(static), modules, shadowed, free)
+    made = entry.factories.get(key)
+    if made is None:
+        tree = convert(
+            entry.source,
+            static=frozenset(static),
+            external_cells=frozenset(cells),
+            modules=modules,
+            shadowed=shadowed,
+        )
+        factory = compile_factory(
+            tree,
+            filename=entry.source.filename,
+            fn_globals=namespace,
+            static_free=free,
+            qualname=fn.__qualname__,
+        )
+        made = entry.factories[key] = (factory, tree)
+        if os.environ.get("AUTOGRAPH_DEBUG", "0") >= "1":
+            print(to_source(tree), file=sys.stderr)
+    factory, tree = made
+    scope = Scope(namespace, cells, {n: r for n, (r, _) in static.items()})
+    factory = types.FunctionType(factory.__code__, namespace, factory.__name__)
+    result = factory(scope, *(static[n][1] for n in free))
+    target = getattr(result, "__autograph_generator__", result)
+    target.__defaults__, target.__kwdefaults__ = fn.__defaults__, fn.__kwdefaults__
+    for function in {result, target}:
+        function.__name__, function.__qualname__ = fn.__name__, fn.__qualname__
+        function.__module__, function.__doc__ = fn.__module__, fn.__doc__
+    return _Converted(fn, result, tree, static)
+
+
+def convert_function(fn: types.FunctionType) -> Any:
+    """The converted function to call in the place of `fn`."""
+    return converted(fn).result
+
+
+calls.converter = convert_function
+
+
+def plain_function(fn: Any) -> types.FunctionType:
+    """The Python function behind a callable: of a method, a partial, a callable object, a decorated function."""
+    seen = 0
+    while not isinstance(fn, types.FunctionType):
+        seen += 1
+        if seen > 50:
+            break
+        if isinstance(fn, functools.partial):
+            fn = fn.func
+        elif isinstance(fn, (types.MethodType, classmethod, staticmethod)):
+            fn = fn.__func__
+        elif hasattr(fn, "python_function"):
+            fn = fn.python_function
+        elif not isinstance(fn, type) and hasattr(type(fn), "__call__") and isinstance(type(fn).__call__, types.FunctionType):
+            fn = type(fn).__call__
+        else:
+            raise TypeError(f"{fn!r} is not a Python function, method or callable object")
+    return fn

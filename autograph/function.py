@@ -1,0 +1,594 @@
+"""`to_graph`: a function that runs as a graph, traced once for each signature of its arguments."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import os
+import sys
+import threading
+import types
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+
+from autograph import modes
+from autograph.conversion import converted, plain_function
+from autograph.core.unparser import to_source
+from autograph.errors import StagingError
+from autograph.graph.graph import Graph, Operation, Tensor, region_operations
+from autograph.graph.tree import leaves, map_tree
+from autograph.graph.types import UNBOUND, Array, Const, TooManyTypes, TupleT, Type, join
+from autograph.operators import calls
+from autograph.operators.external import abstract, is_static, signature
+from autograph.operators.objects import outside_object
+from autograph.operators.tracer import (
+    MAX_PASSES,
+    Decisions,
+    Restart,
+    Trace,
+    current,
+    pack,
+    recording,
+    tracing,
+    unflatten,
+    vtype,
+)
+from autograph.runtime import interpreter
+
+CACHE_LIMIT = 256
+"""At most this many traces are kept for one function; the oldest go first."""
+
+
+class CacheInfo(NamedTuple):
+    """What `cache_info()` tells: traces kept, calls that found one, calls that had to trace, and the limit."""
+
+    traces: int
+    hits: int
+    misses: int
+    limit: int
+
+
+class Concrete:
+    """A function traced for one signature."""
+
+    def __init__(self, key: Hashable, types_: tuple[Type, ...], trace: Trace, passes: int, reason: str) -> None:
+        self.key, self.types = key, types_
+        self.graph = trace.graph
+        self.guards = list(trace.guards.values())
+        self.notes = trace.notes
+        self.passes, self.reason = passes, reason
+        self.reasons = trace.decisions.reasons
+        self.keep_alive = trace.keep_alive
+        self.host_calls = trace.host_calls
+
+    def holds(self) -> bool:
+        """Whether everything that the trace took from outside is still as it was."""
+        return all(_guard_holds(reference, seen) for reference, seen in self.guards)
+
+    def broken_guard(self) -> str | None:
+        for reference, seen in self.guards:
+            if not _guard_holds(reference, seen):
+                return f"'{reference!r}' changed"
+        return None
+
+
+def _guard_holds(reference: Any, seen: Any) -> bool:
+    try:
+        value = reference.get()
+    except (NameError, AttributeError):
+        return False
+    if isinstance(seen, tuple) and len(seen) == 2 and seen[0] == "value":
+        return type(value) is type(seen[1]) and bool(value == seen[1])
+    if isinstance(seen, tuple) and len(seen) == 2 and seen[0] == "static":
+        return value is seen[1] or bool(signature(value) == seen)
+    return bool(signature(value) == seen)
+
+
+def _erase(part: Any) -> Any:
+    """A signature with ranks in the place of shapes."""
+    if isinstance(part, tuple):
+        if len(part) == 3 and part[0] == "array":
+            return ("array", part[1], len(part[2]))
+        return tuple(_erase(p) for p in part)
+    return part
+
+
+class GraphFunction:
+    """A Python function that runs as a graph, or eagerly, as the mode says. Made by `to_graph`."""
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        *,
+        static: Iterable[str] = (),
+        signature: tuple[Any, ...] | None = None,
+        recursive: bool = True,
+    ) -> None:
+        self._plain = plain_function(fn)
+        self.python_function = fn
+        self._static = frozenset([static] if isinstance(static, str) else static)
+        self._signature = signature
+        self._recursive = recursive
+        self._lock = threading.RLock()
+        self._traces: collections.OrderedDict[Hashable, list[Concrete]] = collections.OrderedDict()
+        self._general: dict[Hashable, Concrete] = {}
+        self._hits = self._misses = 0
+        self._log: list[str] = []
+        functools.update_wrapper(self, fn, updated=())
+        if not hasattr(self, "__name__"):
+            self.__name__ = self._plain.__name__
+        unknown = self._static - set(self._parameter_names())
+        if unknown:
+            raise ValueError(f"static names {sorted(unknown)} are not parameters of '{self._plain.__name__}'")
+
+    def _parameter_names(self) -> tuple[str, ...]:
+        code = self._plain.__code__
+        return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    # -- calling --------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if current() is not None:
+            return calls.call(self, *args, **kwargs)
+        mode = modes.get_mode()
+        if mode == "graph":
+            return self._run(args, kwargs)
+        if mode == "eager":
+            return self.python_function(*args, **kwargs)
+        log: list[str] = []
+        self._log = log
+        with recording(log):
+            return calls.call(self.python_function, *args, **kwargs)
+
+    def __autograph_call__(self, *args: Any, **kwargs: Any) -> Any:
+        return calls.call(self.python_function, *args, **kwargs)
+
+    def eager(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the original function, whatever the mode."""
+        return self.python_function(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else BoundGraphFunction(self, instance)
+
+    def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        errors = np.geterr()
+        if any(v in ("raise", "call", "print", "log") for v in errors.values()):
+            raise StagingError(
+                f"np.seterr asks for {errors}",
+                why="NumPy's floating point errors are not reported by a graph.",
+                instead="Use np.errstate(all='ignore') around the call, or run it in eager mode.",
+            )
+        concrete = self._concrete(args, kwargs)
+        arguments: list[Any] = []
+        for value, t in zip((*args, *kwargs.values()), concrete.types):
+            _argument_leaves(value, t, arguments)
+        with np.errstate(all="ignore"):
+            return interpreter.run(concrete.graph, arguments)[0]
+
+    # -- tracing --------------------------------------------------------------------------------------------------
+
+    def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hashable:
+        memo: dict[int, int] = {}
+        names = self._names(len(args), kwargs)
+        parts = tuple(
+            ("value", v) if n in self._static else signature(v, memo) for n, v in zip(names, (*args, *kwargs.values()))
+        )
+        return (len(args), tuple(kwargs), parts)
+
+    def _names(self, count: int, kwargs: dict[str, Any]) -> list[str]:
+        names = list(self._plain.__code__.co_varnames[: self._plain.__code__.co_argcount])
+        if not isinstance(self.python_function, types.FunctionType) and not isinstance(self.python_function, staticmethod):
+            names = names[1:] if isinstance(self.python_function, types.MethodType) or hasattr(
+                type(self.python_function), "__call__"
+            ) and not isinstance(self.python_function, (functools.partial, types.FunctionType)) else names
+        positional = (names + [""] * count)[:count]
+        return [*positional, *kwargs]
+
+    def _concrete(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
+        key = self._key(args, kwargs)
+        try:
+            found = self._traces.get(key)
+        except TypeError as error:
+            raise StagingError(
+                f"a static argument of '{self.__name__}' cannot be hashed: {error}",
+                why="A static argument's value is part of the key of a trace.",
+                instead="Pass a hashable value (a tuple instead of a list), or do not name it in static=.",
+            ) from None
+        if found is not None:
+            for concrete in found:
+                if concrete.holds():
+                    self._hits += 1
+                    return concrete
+        with self._lock:
+            return self._trace_for(key, args, kwargs)
+
+    def _trace_for(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
+        for concrete in self._traces.get(key, ()):
+            if concrete.holds():
+                self._hits += 1
+                return concrete
+        erased = _erase(key)
+        general = self._general.get(erased)
+        wider: tuple[Type, ...] | None = None
+        if general is not None and general.key != key:
+            if all(_accepts(t, v) for t, v in zip(general.types, (*args, *kwargs.values()))) and general.holds():
+                self._hits += 1
+                self._remember(key, general)
+                return general
+            wider = general.types
+        self._misses += 1
+        reason = self._why(key)
+        concrete = self._trace(key, args, kwargs, wider, reason)
+        self._general[erased] = concrete
+        self._remember(key, concrete)
+        return concrete
+
+    def _remember(self, key: Hashable, concrete: Concrete) -> None:
+        kept = [c for c in self._traces.pop(key, []) if c is not concrete][-7:]
+        self._traces[key] = [concrete, *kept]
+        while len(self._traces) > CACHE_LIMIT:
+            self._traces.popitem(last=False)
+
+    def _why(self, key: Any) -> str:
+        """Why a call traces: what differs from the last trace."""
+        if not self._traces:
+            return "first call"
+        broken = [c.broken_guard() for c in self._traces.get(key, ())]
+        if broken:
+            return next((b for b in broken if b), "an outside value changed")
+        last: Any = next(reversed(self._traces))
+        if last[:2] != key[:2]:
+            return "the number or the names of the arguments differ"
+        names = self._names(key[0], dict.fromkeys(key[1]))
+        changes = [
+            f"argument '{n or i}' was {_describe(old)}, is {_describe(new)}"
+            for i, (n, old, new) in enumerate(zip(names, last[2], key[2]))
+            if old != new
+        ]
+        return "; ".join(changes) or "the arguments share memory differently"
+
+    def _trace(
+        self, key: Hashable, args: tuple[Any, ...], kwargs: dict[str, Any], wider: tuple[Type, ...] | None, reason: str
+    ) -> Concrete:
+        decisions = Decisions()
+        for passes in range(1, MAX_PASSES + 1):
+            decisions.begin_pass()
+            trace = Trace(decisions, self.__name__)
+            trace.recursive = self._recursive  # type: ignore[attr-defined]
+            with tracing(trace):
+                try:
+                    types_ = self._trace_once(trace, args, kwargs, wider)
+                except Restart:
+                    continue
+                except TooManyTypes as error:
+                    if decisions.changed:
+                        continue
+                    raise StagingError(
+                        f"a value in '{self.__name__}' may have too many different types: {error}",
+                        why="What a list, dict, object or variable may hold must come to a fixed, small set of types.",
+                        instead="Give it one type.",
+                    ) from None
+                except StagingError as error:
+                    if decisions.changed and passes < MAX_PASSES:
+                        continue
+                    raise error.with_traceback(None) from None
+            if trace.poison is not None and not decisions.changed:
+                raise trace.poison.with_traceback(None)
+            if not decisions.changed:
+                link(trace.graph)
+                concrete = Concrete(key, types_, trace, passes, reason)
+                if os.environ.get("AUTOGRAPH_DEBUG", "0") >= "2":
+                    print(trace.graph, file=sys.stderr)
+                return concrete
+        raise StagingError(
+            f"'{self.__name__}' does not come to a fixed set of types",
+            why="What its loops carry changes its type in every turn.",
+            instead="Give each name one type before the loop.",
+        )
+
+    def _trace_once(
+        self, trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any], wider: tuple[Type, ...] | None
+    ) -> tuple[Type, ...]:
+        memo: dict[int, Type] = {}
+        names = self._names(len(args), kwargs)
+        types_: list[Type] = []
+        values: list[Any] = []
+        for i, (name, value) in enumerate(zip(names, (*args, *kwargs.values()))):
+            label = name or f"argument {i}"
+            special = f"arg:{label}" in trace.decisions.specialized
+            t = Const(value) if name in self._static or special else abstract(trace, value, ("arg", i), memo)
+            if wider is not None:
+                t = join(t, wider[i]) if isinstance(wider[i], (Array, TupleT)) else t
+            types_.append(t)
+            tensors = iter(_parameters(trace, t, label))
+            values.append(unflatten(t, tensors))
+        callee = self.python_function
+        if not isinstance(callee, (types.FunctionType, types.MethodType, functools.partial)) and not is_static(callee):
+            callee = outside_object(trace, callee)
+
+        def body() -> Any:
+            return pack(
+                calls.call(callee, *values[: len(args)], **dict(zip(kwargs, values[len(args) :])))
+            )
+
+        alive, result = trace.run(body)
+        _refuse_functions(trace, result)
+        trace.graph.body.results = (result,) if alive else None
+        trace.graph.result_type = vtype(result) if alive else None
+        return tuple(types_)
+
+    # -- looking inside -------------------------------------------------------------------------------------------
+
+    @property
+    def code(self) -> str:
+        """The converted Python source."""
+        return to_source(converted(self._plain).tree)
+
+    def get_graph(self, *args: Any, **kwargs: Any) -> Graph:
+        """The graph for arguments like these (traced if need be, not run)."""
+        return self._concrete(args, kwargs).graph
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """What was decided for arguments like these: each loop and branch with its line, and why this call traced.
+
+        Without arguments, after a call under `eager(ops=True)`: the ops that it executed, in order.
+        """
+        if not args and not kwargs and self._log:
+            return "executed ops: " + ", ".join(self._log)
+        concrete = self._concrete(args, kwargs)
+        lines = [f"{self.__name__}: traced because: {concrete.reason}; {concrete.passes} pass(es)"]
+        seen: set[str] = set()
+        notes = [(n.place, n.what) for n in concrete.notes]
+        notes += [(o.place, "branch: staged, its test is a traced value") for o in concrete.graph.operations() if o.name == "cond"]
+        for place, what in notes:
+            where = "" if place is None else f"{place.code.co_filename}:{place.line}: "
+            text = f"  {where}{what}"
+            if text not in seen:
+                seen.add(text)
+                lines.append(text)
+        lines += [f"  restarted: {r}" for r in dict.fromkeys(concrete.reasons)]
+        return "\n".join(lines)
+
+    def cache_info(self) -> CacheInfo:
+        """How many traces are kept, and how often calls found one."""
+        traces = {id(c) for kept in self._traces.values() for c in kept}
+        return CacheInfo(len(traces), self._hits, self._misses, CACHE_LIMIT)
+
+    def __repr__(self) -> str:
+        return f"<GraphFunction {getattr(self.python_function, '__qualname__', self.__name__)}>"
+
+
+class BoundGraphFunction:
+    """A `GraphFunction` looked up on an instance."""
+
+    def __init__(self, function: GraphFunction, instance: Any) -> None:
+        self._function, self.__self__ = function, instance
+        self.__func__ = function
+        functools.update_wrapper(self, function.python_function, updated=())
+
+    @property
+    def python_function(self) -> Any:
+        return types.MethodType(self._function.python_function, self.__self__)
+
+    @property
+    def code(self) -> str:
+        """The converted Python source."""
+        return self._function.code
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(self.__self__, *args, **kwargs)
+
+    def __autograph_call__(self, *args: Any, **kwargs: Any) -> Any:
+        return calls.call(self.python_function, *args, **kwargs)
+
+    def eager(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the original method."""
+        return self._function.eager(self.__self__, *args, **kwargs)
+
+    def get_graph(self, *args: Any, **kwargs: Any) -> Graph:
+        """The graph for arguments like these."""
+        return self._function.get_graph(self.__self__, *args, **kwargs)
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """What was decided for arguments like these."""
+        return self._function.explain(self.__self__, *args, **kwargs)
+
+    def cache_info(self) -> CacheInfo:
+        """The traces of the method, over all instances."""
+        return self._function.cache_info()
+
+
+def _describe(part: Any) -> str:
+    if isinstance(part, type):
+        return part.__name__
+    if isinstance(part, tuple) and part and part[0] == "array":
+        return f"{part[1]}{list(part[2])}"
+    if isinstance(part, tuple) and part and part[0] in ("static", "value"):
+        return repr(part[1])
+    if isinstance(part, tuple) and part and isinstance(part[0], str):
+        return f"{part[0]} {part[1] if len(part) > 1 else ''}"
+    return repr(part)
+
+
+def _accepts(t: Type, value: Any) -> bool:
+    from autograph.graph.types import conforms
+
+    return conforms(value, t)
+
+
+def _parameters(trace: Trace, t: Type, label: str) -> list[Tensor]:
+    from autograph.operators.tracer import leaf_types
+
+    types_: list[Type] = []
+    leaf_types(t, types_)
+    out = []
+    for leaf in types_:
+        tensor = Tensor(leaf, trace.graph, None, f"arg:{label}")
+        trace.graph.body.params.append(tensor)
+        out.append(tensor)
+    return out
+
+
+def _argument_leaves(value: Any, t: Type, out: list[Any]) -> None:
+    if isinstance(t, Const) or t is UNBOUND:
+        return
+    if isinstance(t, TupleT):
+        for item, item_type in zip(value, t.items):
+            _argument_leaves(item, item_type, out)
+        return
+    out.append(value)
+
+
+def _refuse_functions(trace: Trace, result: Any) -> None:
+    from autograph.core.loader import is_generated
+
+    for leaf in leaves(result):
+        if isinstance(leaf, types.FunctionType) and is_generated(leaf.__code__):
+            for cell in leaf.__closure__ or ():
+                if isinstance(cell.cell_contents, Tensor) or type(cell.cell_contents).__name__ == "Box":
+                    trace.refuse(
+                        f"the function '{leaf.__name__}', made in the graph, is returned",
+                        "It refers to values that exist only while the graph runs.",
+                        "Return the values, and make the function outside.",
+                    )
+
+
+# -- closure conversion --------------------------------------------------------------------------------------------------
+
+
+def link(graph: Graph) -> None:
+    """Gives each called graph the values that it takes from the graphs around it, as parameters."""
+    functions = graph.functions()
+    if len(functions) == 1:
+        return
+    free: dict[int, dict[int, Tensor]] = {id(g): {} for g in functions}
+    changed = True
+    while changed:
+        changed = False
+        for g in functions:
+            mine = free[id(g)]
+            before = len(mine)
+            for operation in region_operations(g.body):
+                for t in operation.inputs:
+                    if t._ag_graph is not g:
+                        mine.setdefault(id(t), t)
+                for region in operation.regions:
+                    _free_results(region, g, mine)
+                if operation.callee is not None:
+                    for t in free[id(operation.callee)].values():
+                        if t._ag_graph is not g:
+                            mine.setdefault(id(t), t)
+            _free_results(g.body, g, mine)
+            changed = changed or len(mine) != before
+    for g in functions:
+        if free[id(g)]:
+            _lift(g, free)
+    for g in functions:
+        _pass_captures(g, free)
+
+
+def _free_results(region: Any, g: Graph, mine: dict[int, Tensor]) -> None:
+    for t in leaves(region.results or ()):
+        if isinstance(t, Tensor) and t._ag_graph is not g:
+            mine.setdefault(id(t), t)
+
+
+def _lift(g: Graph, free: dict[int, dict[int, Tensor]]) -> None:
+    for t in free[id(g)].values():
+        inner = Tensor(t._ag_type, g, None, t._ag_name)
+        g.body.params.append(inner)
+        g.captures.append((t, inner))
+    mapping = {id(t): inner for t, inner in g.captures}
+
+    def swap(leaf: Any) -> Any:
+        return mapping.get(id(leaf), leaf) if isinstance(leaf, Tensor) else leaf
+
+    def rewrite(region: Any) -> None:
+        for operation in region.ops:
+            operation.args, operation.kwargs = map_tree(swap, (operation.args, operation.kwargs))
+            for nested in operation.regions:
+                rewrite(nested)
+        if region.results is not None:
+            region.results = map_tree(swap, region.results)
+
+    rewrite(g.body)
+
+
+def _pass_captures(g: Graph, free: dict[int, dict[int, Tensor]]) -> None:
+    mapping = {id(t): inner for t, inner in g.captures}
+    for operation in region_operations(g.body):
+        if operation.callee is not None:
+            extra = tuple(mapping.get(id(t), t) for t, _ in operation.callee.captures)
+            operation.args = (*operation.args, *extra)
+
+
+# -- the public decorators ------------------------------------------------------------------------------------------------
+
+
+@overload
+def to_graph(
+    fn: None = None, *, static: Iterable[str] = (), signature: tuple[Any, ...] | None = None, recursive: bool = True
+) -> Callable[[Callable[..., Any]], GraphFunction]: ...
+
+
+@overload
+def to_graph(
+    fn: Callable[..., Any],
+    *,
+    static: Iterable[str] = (),
+    signature: tuple[Any, ...] | None = None,
+    recursive: bool = True,
+) -> GraphFunction: ...
+
+
+def to_graph(
+    fn: Any = None, *, static: Iterable[str] = (), signature: tuple[Any, ...] | None = None, recursive: bool = True
+) -> Any:
+    """Makes a function run as a graph: traced once for each signature of its arguments, then run from the graph.
+
+    `static` names parameters whose values are constants of the graph (each value has a trace of its own);
+    `signature` gives the types of the arguments beforehand (see `spec`); with `recursive=False` the functions that it
+    calls are not converted: they run on the host.
+    Works with and without arguments, on functions, lambdas, methods, class and static methods, callables and partials.
+
+    >>> import autograph as ag
+    >>> @ag.to_graph
+    ... def gcd(a, b):
+    ...     while b:
+    ...         a, b = b, a % b
+    ...     return a
+    >>> gcd(48, 18)
+    6
+    """
+    options = {"static": static, "signature": signature, "recursive": recursive}
+    if fn is None:
+        return lambda f: to_graph(f, **options)
+    if isinstance(fn, (classmethod, staticmethod)):
+        return type(fn)(to_graph(fn.__func__, **options))
+    if isinstance(fn, (GraphFunction, BoundGraphFunction)):
+        return fn
+    return GraphFunction(fn, **options)
+
+
+def to_code(fn: Callable[..., Any]) -> str:
+    """The converted Python source of a function.
+
+    >>> print(to_code(lambda x: x + 1).strip())  # doctest: +SKIP
+    """
+    return to_source(converted(plain_function(fn)).tree)
+
+
+def do_not_convert(fn: Any) -> Any:
+    """Marks a function that is never converted: in a graph it runs on the host, in program order.
+
+    >>> do_not_convert(print) is print
+    True
+    """
+    if isinstance(fn, types.FunctionType):
+        fn.__autograph_do_not_convert__ = True  # type: ignore[attr-defined]
+    return fn
+
+
+__all__ = ["CacheInfo", "GraphFunction", "Operation", "do_not_convert", "to_code", "to_graph"]

@@ -1,0 +1,154 @@
+"""The graph: tensors (edges), operations (nodes), regions (nested bodies) and graphs (functions)."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autograph.errors import Location
+from autograph.graph.tree import leaves
+from autograph.graph.types import Type
+
+
+class Place:
+    """Where in the user's source an operation comes from; resolved to a `Location` only when asked for."""
+
+    __slots__ = ("code", "lasti", "line")
+
+    def __init__(self, code: types.CodeType, lasti: int, line: int) -> None:
+        self.code, self.lasti, self.line = code, lasti, line
+
+    def location(self) -> Location:
+        column = end_column = None
+        name = self.code.co_name
+        if hasattr(self.code, "co_positions") and self.lasti >= 0:
+            for index, (line, end_line, start, end) in enumerate(self.code.co_positions()):
+                if index == self.lasti // 2:
+                    if line == end_line == self.line:
+                        column, end_column = start, end
+                    break
+        return Location(self.code.co_filename, self.line, column, end_column, name)
+
+    def __repr__(self) -> str:
+        return f"{self.code.co_filename}:{self.line}"
+
+
+class Tensor:
+    """An edge of a graph: the result of an operation, or a parameter of a region.
+
+    While a function is traced, tensors stand for the values; Python's and NumPy's protocols on them are answered by
+    the operators, which register themselves in `Tensor.dispatch`.
+    """
+
+    __slots__ = ("__weakref__", "_ag_graph", "_ag_name", "_ag_op", "_ag_type")
+    dispatch: Callable[..., Any]
+
+    def __init__(self, type_: Type, graph: Graph, op: Operation | None = None, name: str = "") -> None:
+        object.__setattr__(self, "_ag_type", type_)
+        object.__setattr__(self, "_ag_graph", graph)
+        object.__setattr__(self, "_ag_op", op)
+        object.__setattr__(self, "_ag_name", name)
+
+    def __repr__(self) -> str:
+        return f"<tensor {self._ag_name or '?'}: {self._ag_type!r}>"
+
+    __hash__ = object.__hash__
+
+
+def type_of_value(value: Any) -> Type:
+    from autograph.ops.base import type_of
+
+    return value._ag_type if isinstance(value, Tensor) else type_of(value)
+
+
+@dataclasses.dataclass(eq=False)
+class Region:
+    """A nested body: parameters, operations in program order, and results. `results` None: it never gets to its end."""
+
+    graph: Graph
+    params: list[Tensor] = dataclasses.field(default_factory=list)
+    ops: list[Operation] = dataclasses.field(default_factory=list)
+    results: tuple[Any, ...] | None = ()
+    parent: Region | None = None
+
+
+@dataclasses.dataclass(eq=False)
+class Operation:
+    """A node: its op's name, argument trees (tensors and constants at the leaves), results, bodies, and place."""
+
+    name: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    outputs: list[Tensor]
+    regions: tuple[Region, ...] = ()
+    callee: Graph | None = None
+    place: Place | None = None
+    op: Any = None  # ops.base.Op; None for cond, while_loop, try, call
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        return [leaf for leaf in leaves((self.args, self.kwargs)) if isinstance(leaf, Tensor)]
+
+
+@dataclasses.dataclass(eq=False)
+class Graph:
+    """A captured function: parameters, body, one result (a tree of tensors and constants)."""
+
+    name: str
+    place: Place | None = None
+    body: Region = None  # type: ignore[assignment]
+    captures: list[tuple[Tensor, Tensor]] = dataclasses.field(default_factory=list)
+    result_type: Type | None = None
+
+    def __post_init__(self) -> None:
+        self.body = Region(self)
+
+    @property
+    def params(self) -> list[Tensor]:
+        return self.body.params
+
+    @property
+    def result(self) -> Any:
+        return self.body.results[0] if self.body.results else None
+
+    def operations(self) -> Iterator[Operation]:
+        """All operations of this graph and of the graphs that it calls, nested bodies included, each once."""
+        seen: set[int] = set()
+        todo: list[Graph] = [self]
+        while todo:
+            graph = todo.pop(0)
+            if id(graph) in seen:
+                continue
+            seen.add(id(graph))
+            for operation in region_operations(graph.body):
+                yield operation
+                if operation.callee is not None:
+                    todo.append(operation.callee)
+
+    def functions(self) -> list[Graph]:
+        """This graph, then all graphs that it calls, directly or not, in order of first call."""
+        found: list[Graph] = [self]
+        for operation in self.operations():
+            if operation.callee is not None and operation.callee not in found:
+                found.append(operation.callee)
+        return found
+
+    def op_types(self) -> collections.Counter[str]:
+        """How often each op stands in the graph, over all nested bodies and called graphs."""
+        return collections.Counter(operation.name for operation in self.operations())
+
+    def __str__(self) -> str:
+        from autograph.graph.text import to_text
+
+        return to_text(self)
+
+
+def region_operations(region: Region) -> Iterator[Operation]:
+    """The operations of a region and of the regions inside it, in program order."""
+    for operation in region.ops:
+        yield operation
+        for nested in operation.regions:
+            yield from region_operations(nested)

@@ -1,0 +1,645 @@
+"""Python's builtin functions, on values of a trace."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import itertools
+import sys
+from typing import Any
+
+import numpy as np
+
+from autograph.graph.graph import Tensor
+from autograph.graph.types import (
+    Array,
+    Const,
+    Host,
+    IterT,
+    Py,
+    Ref,
+    TupleT,
+    Type,
+    members,
+    python_class,
+)
+from autograph.operators.branches import and_, if_stmt, is_object, not_, split, truth
+from autograph.operators.calls import BoundMethod, call, handles
+from autograph.operators.containers import format_value, materialize, new_dict, repr_of, str_of
+from autograph.operators.generators import GeneratorValue
+from autograph.operators.loops import (
+    Enumerate,
+    Filtered,
+    Lazy,
+    Map,
+    Reversed,
+    Zip,
+    for_stmt,
+    known_items,
+)
+from autograph.operators.objects import (
+    get_attr,
+    has_object,
+    method_of,
+    object_iterator,
+    set_attr,
+    special_call,
+    split_objects,
+)
+from autograph.operators.tracer import TracedValue, current, emit, has_tensor, pack, require, vtype
+from autograph.operators.variables import Box
+from autograph.ops import arithmetic, core
+from autograph.ops import containers as ops
+from autograph.ops.base import Op
+
+
+def refuse(what: str, why: str = "", instead: str = "") -> Any:
+    return require().refuse(what, why, instead)
+
+
+def consumed(value: Any) -> Any:
+    """An iterable as a value that ops take: generators and lazy iterables become lists."""
+    if has_object(value) and is_object(value._ag_type):
+        inner = object_iterator(value)
+        if inner is not None:
+            value = inner[0]
+    return materialize(value)
+
+
+def register(function: Any, op: Op) -> None:
+    """A builtin that is one op on numbers, and a special method on objects."""
+    special = f"__{function.__name__}__"
+
+    @handles(function)
+    def handler(x: Any, *args: Any, **kwargs: Any) -> Any:
+        handled = split_objects(x, lambda o: special_call(o, special, op), lambda o: call(function, o, *args, **kwargs))
+        if handled is not None:
+            return handled[0]
+        return emit(op, consumed(x) if isinstance(x, TracedValue) else x, *map(pack, args), **kwargs)
+
+
+for _function, _op in (
+    (abs, core.ABS),
+    (round, core.ROUND),
+    (float, core.TO_FLOAT),
+    (complex, core.TO_COMPLEX),
+    (chr, core.CHR),
+    (ord, core.ORD),
+    (hex, core.HEX),
+    (bin, core.BIN),
+    (oct, core.OCT),
+    (len, ops.LEN),
+):
+    register(_function, _op)
+
+
+@handles(float)
+def float_(*args: Any) -> Any:
+    if not args:
+        return 0.0
+    handled = split_objects(args[0], lambda o: special_call(o, "__float__", core.TO_FLOAT), float_)
+    return emit(core.TO_FLOAT, *args) if handled is None else handled[0]
+
+
+@handles(int)
+def int_(*args: Any, **kwargs: Any) -> Any:
+    if not args:
+        return 0
+    handled = split_objects(args[0], lambda o: special_call(o, "__int__", core.TO_INT), int_)
+    return emit(core.TO_INT, *args, **kwargs) if handled is None else handled[0]
+
+
+@handles(complex)
+def complex_(*args: Any) -> Any:
+    return emit(core.TO_COMPLEX, *args)
+
+
+@handles(bool)
+def bool_(*args: Any) -> Any:
+    return truth(args[0]) if args else False
+
+
+@handles(str)
+def str_(*args: Any, **kwargs: Any) -> Any:
+    if not args:
+        return ""
+    if len(args) > 1 or kwargs:
+        return emit(core.STR_OF, *args, **kwargs)
+    return str_of(args[0])
+
+
+@handles(repr)
+def repr_(value: Any) -> Any:
+    return repr_of(value)
+
+
+@handles(format)
+def format_(value: Any, spec: Any = "") -> Any:
+    return format_value(value, "", spec)
+
+
+@handles(len)
+def length(x: Any) -> Any:
+    """`len(x)`."""
+    if isinstance(x, tuple):
+        return len(x)
+    handled = split_objects(x, lambda o: special_call(o, "__len__", ops.LEN), length)
+    if handled is not None:
+        return handled[0]
+    if isinstance(x, Lazy):
+        known = known_items(x)
+        if known is not None:
+            return len(known)
+    return emit(ops.LEN, x)
+
+
+@handles(print)
+def print_(*values: Any, **options: Any) -> None:
+    """`print(...)` when the graph runs, in program order."""
+    emit(core.PRINT, *(_printable(v) for v in values), **{k: pack(v) for k, v in options.items()})
+
+
+def _printable(value: Any) -> Any:
+    if has_object(value):
+        return str_of(value)
+    return pack(materialize(value) if isinstance(value, Lazy) else value)
+
+
+@handles(isinstance)
+def isinstance_(value: Any, classes: Any) -> Any:
+    if isinstance(value, BoundMethod):
+        return False
+    if isinstance(value, TracedValue):
+        refuse("isinstance() of a generator or iterator")
+    if isinstance(value, tuple):
+        return isinstance(value, _classes(classes))
+    return emit(core.ISINSTANCE, value, _classes(classes))
+
+
+def _classes(classes: Any) -> Any:
+    if has_tensor(classes):
+        refuse("isinstance() with classes that are not known", "", "Name the classes directly.")
+    return classes
+
+
+@handles(issubclass)
+def issubclass_(cls: Any, classes: Any) -> Any:
+    if has_tensor(cls):
+        refuse("issubclass() of a class that is only known when the graph runs")
+    return issubclass(cls, classes)
+
+
+@handles(type)
+def type_(*args: Any) -> Any:
+    if len(args) != 1:
+        refuse("a class is made by type()", "", "Define the class outside the function.")
+    value = args[0]
+    if isinstance(value, tuple):
+        return type(value)
+    return emit(core.TYPE, value)
+
+
+@handles(callable)
+def callable_(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return all(isinstance(m, Const) and callable(m.value) or method_of(value, "__call__") is not None for m in members(value._ag_type))
+    return isinstance(value, BoundMethod) or callable(value)
+
+
+@handles(id, hash)
+def id_(value: Any) -> Any:
+    if not has_tensor(value):
+        return hash(value)
+    return refuse(
+        "id() or hash() of a traced value",
+        "It differs from run to run.",
+        "Use 'is' to compare identities, or a key of your own.",
+    )
+
+
+@handles(range)
+def range_(*args: Any) -> Any:
+    if not has_tensor(args):
+        return emit(ops.RANGE, *args)
+    return emit(ops.RANGE, *(special_index(a) for a in args))
+
+
+def special_index(value: Any) -> Any:
+    method = method_of(value, "__index__")
+    return call(method) if method is not None else value
+
+
+@handles(enumerate)
+def enumerate_(iterable: Any, start: Any = 0) -> Any:
+    return Enumerate(_source(iterable), start)
+
+
+def _source(iterable: Any) -> Any:
+    """What a lazy iterable runs over: a generator becomes a list first."""
+    if has_object(iterable) and is_object(iterable._ag_type):
+        inner = object_iterator(iterable)
+        if inner is not None:
+            iterable = inner[0]
+    if isinstance(iterable, (GeneratorValue, Filtered)):
+        return materialize(iterable)
+    if isinstance(iterable, Tensor) and isinstance(iterable._ag_type, Ref) and iterable._ag_type.kind == "set":
+        return emit(ops.TO_LIST, iterable)
+    if isinstance(iterable, Tensor) and known_items(iterable) is None:
+        if isinstance(iterable._ag_type, IterT) or (isinstance(iterable._ag_type, Ref) and iterable._ag_type.kind == "dict"):
+            return emit(ops.TO_LIST, iterable)
+    return iterable
+
+
+@handles(zip)
+def zip_(*parts: Any, strict: Any = False) -> Any:
+    if strict:
+        refuse("zip(strict=True)", "", "Compare the lengths first, then use zip().")
+    return Zip(tuple(_source(p) for p in parts))
+
+
+@handles(reversed)
+def reversed_(iterable: Any) -> Any:
+    method = method_of(iterable, "__reversed__")
+    if method is not None:
+        return call(method)
+    if isinstance(iterable, (GeneratorValue, Lazy)):
+        return emit(ops.ITER, iterable)  # raises: not reversible
+    return Reversed(_source(iterable))
+
+
+@handles(map)
+def map_(fn: Any, *parts: Any) -> Any:
+    return Map(fn, tuple(_source(p) for p in parts))
+
+
+@handles(filter)
+def filter_(fn: Any, iterable: Any) -> Any:
+    return Filtered(fn, _source(iterable))
+
+
+@handles(iter)
+def iter_(iterable: Any, *sentinel: Any) -> Any:
+    if sentinel:
+        refuse("iter() with a sentinel", "", "Write a while loop.")
+    if isinstance(iterable, (GeneratorValue, Lazy)):
+        return iterable
+    return Enumerate_(iterable)
+
+
+class Enumerate_(Lazy):
+    """`iter(inner)`: consumed once, by a loop or builtin."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def known(self) -> Any:
+        return known_items(self.inner)
+
+    def iteration(self, trace: Any) -> Any:
+        from autograph.operators.loops import iteration_of
+
+        return iteration_of(trace, self.inner)
+
+
+@handles(next)
+def next_(iterator: Any, *default: Any) -> Any:
+    method = method_of(iterator, "__next__")
+    if method is not None and not default:
+        return call(method)
+    return refuse(
+        "next() in a graph",
+        "An iterator cannot be suspended there.",
+        "Use a for loop with break, or index the sequence.",
+    )
+
+
+def _list_of(op: Op) -> Any:
+    def handler(*args: Any) -> Any:
+        if not args:
+            return emit(op, ())
+        value = consumed(args[0])
+        if isinstance(value, tuple):
+            value = tuple(pack(v) for v in value)
+        return emit(op, value)
+
+    return handler
+
+
+handles(list)(_list_of(ops.TO_LIST))
+handles(set)(_list_of(ops.TO_SET))
+
+
+@handles(tuple)
+def tuple_(*args: Any) -> Any:
+    if not args:
+        return ()
+    value = args[0]
+    if isinstance(value, tuple):
+        return tuple(value)
+    known = None if isinstance(value, GeneratorValue) else known_items(value)
+    if known is not None and not isinstance(value, Filtered):
+        return tuple(known)
+    made = emit(ops.TO_TUPLE, consumed(value), raw=True)
+    if isinstance(made, Tensor) and isinstance(made._ag_type, TupleT):
+        from autograph.operators.tracer import unpack_tuple
+
+        return unpack_tuple(made, made._ag_type)
+    return made
+
+
+@handles(frozenset)
+def frozenset_(*args: Any) -> Any:
+    if not has_tensor(args):
+        return frozenset(*args)
+    return refuse("a frozenset of traced values", "", "Use a set.")
+
+
+@handles(dict)
+def dict_(*args: Any, **kwargs: Any) -> Any:
+    if not args:
+        return new_dict(*kwargs.items())
+    value = args[0]
+    if isinstance(value, (Lazy, GeneratorValue)) and not isinstance(value, Filtered):
+        known = known_items(value) if isinstance(value, Lazy) else None
+        if known is not None:
+            from autograph.operators.containers import unpack
+
+            return new_dict(*(unpack(pair, 2) for pair in known), *kwargs.items())
+    return emit(ops.TO_DICT, pack(consumed(value)), **{k: pack(v) for k, v in kwargs.items()})
+
+
+@handles(sorted)
+def sorted_(iterable: Any, *, key: Any = None, reverse: Any = False) -> Any:
+    items = emit(ops.TO_LIST, pack(consumed(iterable)))
+    if key is None:
+        _no_objects(items, "sorted()")
+        return emit(ops.SORTED, items, reverse)
+    return emit(ops.SORTED_BY, items, _keys(items, key), reverse)
+
+
+def _keys(items: Any, key: Any) -> Any:
+    return materialize(Map(key, (items,)))
+
+
+def _no_objects(items: Any, what: str) -> None:
+    if isinstance(items, Tensor) and isinstance(items._ag_type, Ref):
+        if any(is_object(m) and method_of_type(m, "__lt__") for m in members(items._ag_type.site.read())):
+            refuse(f"{what} of objects that define __lt__", "", "Give a key: key=lambda item: ...")
+
+
+def method_of_type(t: Type, name: str) -> bool:
+    cls = python_class(t)
+    return cls is not None and getattr(cls, name, None) is not getattr(object, name, None)
+
+
+def _extreme(op: Op, by: Op, name: str) -> Any:
+    def handler(*args: Any, key: Any = None, **options: Any) -> Any:
+        if len(args) == 1:
+            args = (consumed(args[0]),)
+        if key is not None:
+            items = emit(ops.TO_LIST, pack(args[0])) if len(args) == 1 else emit(ops.NEW_LIST, tuple(map(pack, args)))
+            if options:
+                refuse(f"{name}() with key and default", "", "Test for the empty case first.")
+            return emit(by, items, _keys(items, key))
+        if any(map(has_object, args)):
+            if len(args) == 2:
+                from autograph.operators.branches import if_exp
+
+                a, b = args
+                return if_exp(b < a if name == "min" else b > a, lambda: b, lambda: a)
+            refuse(f"{name}() of objects", "", "Give a key: key=lambda item: ...")
+        if len(args) == 1:
+            _no_objects(args[0], f"{name}()")
+        return emit(op, *(pack(a) for a in args), **{k: pack(v) for k, v in options.items()})
+
+    return handler
+
+
+handles(min)(_extreme(ops.MIN, ops.MIN_BY, "min"))
+handles(max)(_extreme(ops.MAX, ops.MAX_BY, "max"))
+
+
+@handles(sum)
+def sum_(iterable: Any, /, start: Any = 0) -> Any:
+    items = consumed(iterable)
+    if _holds_objects(items) or has_object(start):
+        total = Box("the sum", start)
+        for_stmt(items, None, lambda i: total.set(total.get() + i) and None, lambda: (), lambda v: None, ())
+        return total.get()
+    return emit(ops.SUM, pack(items), pack(start))
+
+
+def _holds_objects(items: Any) -> bool:
+    if isinstance(items, tuple):
+        return any(map(has_object, items))
+    elem = arithmetic.element_type(vtype(items))
+    return elem is not None and any(is_object(m) for m in members(elem))
+
+
+def _quantifier(op: Op, stop_at: bool) -> Any:
+    def handler(iterable: Any) -> Any:
+        if not isinstance(iterable, (GeneratorValue, Lazy)) and not _holds_objects(iterable):
+            return emit(op, pack(iterable))
+        found = Box("the answer", False)
+
+        def turn(item: Any) -> None:
+            test = truth(item)
+            if_stmt(test if stop_at else not_(test), lambda: found.set(True) and None, lambda: None, lambda: (), lambda v: None, ())
+
+        for_stmt(iterable, lambda: not_(found.get()), turn, lambda: (), lambda v: None, ())
+        return found.get() if stop_at else not_(found.get())
+
+    return handler
+
+
+handles(any)(_quantifier(ops.ANY, True))
+handles(all)(_quantifier(ops.ALL, False))
+
+
+@handles(divmod)
+def divmod_(a: Any, b: Any) -> Any:
+    if has_object(a) or has_object(b):
+        method = method_of(a, "__divmod__")
+        return call(method, b) if method is not None else refuse("divmod() of objects")
+    result = emit(arithmetic.DIVMOD, a, b)
+    if isinstance(result, Tensor) and isinstance(result._ag_type, TupleT):
+        from autograph.operators.tracer import unpack_tuple
+
+        return unpack_tuple(result, result._ag_type)
+    return result
+
+
+@handles(pow)
+def pow_(a: Any, b: Any, *modulus: Any) -> Any:
+    if has_object(a) or has_object(b):
+        return a**b
+    return emit(arithmetic.POW, a, b, *modulus)
+
+
+@handles(getattr)
+def getattr_(x: Any, name: Any, *default: Any) -> Any:
+    if not isinstance(name, str):
+        refuse("getattr() with a name that is not known", "", "Use a dict.")
+    if default and not _has(x, name):
+        return default[0]
+    return get_attr(x, name)
+
+
+def _has(x: Any, name: str) -> bool:
+    if has_object(x) and is_object(x._ag_type):
+        site = x._ag_type.site
+        site.was_read = True
+        return name in site.fields or hasattr(site.cls, name)
+    if isinstance(x, Tensor):
+        cls = python_class(x._ag_type)
+        if cls is None:
+            refuse("hasattr() or getattr() with a default on a value of several types")
+        return hasattr(cls, name)
+    return hasattr(x, name)
+
+
+@handles(hasattr)
+def hasattr_(x: Any, name: Any) -> Any:
+    return _has(x, name)
+
+
+@handles(setattr)
+def setattr_(x: Any, name: Any, value: Any) -> None:
+    if not isinstance(name, str):
+        refuse("setattr() with a name that is not known", "", "Use a dict.")
+    set_attr(x, name, value)
+
+
+@handles(delattr)
+def delattr_(x: Any, name: Any) -> None:
+    from autograph.operators.objects import del_attr
+
+    del_attr(x, name)
+
+
+@handles(vars, dir, globals, locals, eval, exec, compile, input, open, memoryview, bytearray)
+def unsupported(*args: Any, **kwargs: Any) -> Any:
+    return refuse(
+        "a builtin that has no meaning in a graph is called",
+        "It looks at, or changes, the running program or the host.",
+        "Do it outside the function, or through ag.host_call.",
+    )
+
+
+@handles(functools.partial)
+def partial_(fn: Any, *args: Any, **kwargs: Any) -> Any:
+    return functools.partial(_Callable(fn) if isinstance(fn, (TracedValue, Tensor)) else fn, *args, **kwargs)
+
+
+class _Callable:
+    """Lets functools.partial hold a callable that exists only in the trace."""
+
+    def __init__(self, fn: Any) -> None:
+        self.fn = fn
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return call(self.fn, *args, **kwargs)
+
+    __autograph_call__ = __call__
+
+
+@handles(functools.reduce)
+def reduce_(fn: Any, iterable: Any, *initial: Any) -> Any:
+    items = consumed(iterable)
+    known = known_items(items)
+    if known is not None and len(known) <= 64:
+        values = [*initial, *known]
+        if not values:
+            return emit(core.HOST_CALL, functools.reduce, max, (), type_=core.BOTTOM)
+        result = values[0]
+        for value in values[1:]:
+            result = call(fn, result, value)
+        return result
+    if not initial:
+        refuse("functools.reduce() without an initial value", "", "Give the initial value.")
+    total = Box("the result of reduce", initial[0])
+    for_stmt(items, None, lambda i: total.set(call(fn, total.get(), i)) and None, lambda: (), lambda v: None, ())
+    return total.get()
+
+
+@handles(functools.wraps)
+def wraps_(wrapped: Any, *args: Any, **kwargs: Any) -> Any:
+    return lambda_(lambda fn: fn)
+
+
+class lambda_:  # noqa: N801
+    """A function of the trace's own."""
+
+    def __init__(self, fn: Any) -> None:
+        self.__autograph_fn = fn
+
+    def __autograph_call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__autograph_fn(*args, **kwargs)
+
+    __call__ = __autograph_call__
+
+
+@handles(itertools.chain)
+def chain_(*parts: Any) -> Any:
+    out = emit(ops.NEW_LIST, ())
+    for part in parts:
+        emit(ops.METHODS["list", "extend"], out, pack(consumed(part)))
+    return out
+
+
+@handles(itertools.islice)
+def islice_(iterable: Any, *bounds: Any) -> Any:
+    items = emit(ops.TO_LIST, pack(consumed(iterable)))
+    return emit(ops.GET_ITEM, items, slice(*bounds))
+
+
+@handles(itertools.accumulate)
+def accumulate_(iterable: Any, fn: Any = None, *, initial: Any = None) -> Any:
+    items = consumed(iterable)
+    out = emit(ops.NEW_LIST, ())
+    append = ops.METHODS["list", "append"]
+    total = Box("the accumulated value", initial)
+    first = Box("whether this is the first", initial is None)
+    if initial is not None:
+        emit(append, out, pack(initial))
+
+    def turn(item: Any) -> None:
+        from autograph.operators.branches import if_exp
+
+        def step() -> Any:
+            return total.get() + item if fn is None else call(fn, total.get(), item)
+
+        total.set(if_exp(first.get(), lambda: item, step))
+        first.set(False)
+        emit(append, out, pack(total.get()))
+
+    for_stmt(items, None, turn, lambda: (), lambda v: None, ())
+    return out
+
+
+@handles(np.errstate)
+def errstate_(*args: Any, **kwargs: Any) -> Any:
+    if all(v == "ignore" or v == "warn" for v in kwargs.values()):
+        from autograph.operators.exceptions import Nullcontext
+
+        return Nullcontext()
+    return refuse(
+        "np.errstate asks for an exception or a call on a floating point error",
+        "NumPy's warnings are not issued in a graph.",
+        "Test the values: if np.isnan(x).any(): raise ...",
+    )
+
+
+@handles(np.vectorize)
+def vectorize_(*args: Any, **kwargs: Any) -> Any:
+    return refuse("np.vectorize", "", "Write the loop: it is compiled.")
+
+
+@handles(sys.exit)
+def exit_(*args: Any) -> Any:
+    from autograph.operators.exceptions import raise_stmt
+
+    raise_stmt(call(SystemExit, *args))
+
+
+__all__ = ["Array", "Host", "Py", "and_", "builtins", "current", "split"]

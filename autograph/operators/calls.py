@@ -1,0 +1,447 @@
+"""Calls: of converted functions (inlined, or traced once into a graph of their own), classes, ops and the host."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import types
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from autograph.core.loader import is_generated
+from autograph.errors import StagingError
+from autograph.graph.graph import Graph, Operation, Tensor
+from autograph.graph.types import (
+    BOTTOM,
+    Const,
+    Host,
+    Ref,
+    TupleT,
+    Type,
+    Union,
+    generalize_deep,
+    join,
+    members,
+)
+from autograph.operators.external import is_user_class, is_user_module
+from autograph.operators.tracer import (
+    DeadEnd,
+    Note,
+    Restart,
+    Trace,
+    TracedValue,
+    current,
+    emit,
+    flatten,
+    has_tensor,
+    leaf_types,
+    record,
+    unflatten,
+    vtype,
+)
+from autograph.ops import core
+from autograph.ops.base import BY_FUNCTION
+
+MAX_INLINE_DEPTH = 24
+MAX_INLINED_CALLS = 256
+
+HANDLERS: dict[Any, Callable[..., Any]] = {}
+"""Functions that the operators answer for themselves: builtins that call user code or need known values."""
+
+
+def handles(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def register(handler: Callable[..., Any]) -> Callable[..., Any]:
+        for function in functions:
+            HANDLERS[function] = handler
+        return handler
+
+    return register
+
+
+converter: Callable[[types.FunctionType], types.FunctionType | None]
+"""Gives the converted form of a user's function (None for code that is not converted); set by `function.py`."""
+
+
+class BoundMethod(TracedValue):
+    """A method bound to a traced object."""
+
+    def __init__(self, function: Any, self_: Any) -> None:
+        self.function, self.self = function, self_
+
+    def pack(self) -> Any:
+        trace = current()
+        assert trace is not None
+        trace.refuse(
+            "a bound method of a traced object is kept as a value",
+            "A graph has no values for methods of objects that exist only in it.",
+            "Call the method where it is looked up, or wrap it in a lambda.",
+        )
+
+    def truth(self) -> bool:
+        return True
+
+
+class BoundOp(TracedValue):
+    """A method that an op answers for, bound to its operand."""
+
+    def __init__(self, op: Any, self_: Any) -> None:
+        self.op, self.self = op, self_
+
+    def pack(self) -> Any:
+        return emit(core.GET_ATTR, self.self, self.op.name.rpartition(".")[2], type_=Host())
+
+    def truth(self) -> bool:
+        return True
+
+
+class Star(tuple[Any, ...]):
+    """Items spread into a call or a display."""
+
+    __slots__ = ()
+
+
+def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """`fn(*args, **kwargs)`."""
+    trace = current()
+    if trace is None:
+        return call_now(fn, args, kwargs)
+    if isinstance(fn, Tensor):
+        return call_tensor(trace, fn, args, kwargs)
+    if isinstance(fn, BoundMethod):
+        return call(fn.function, fn.self, *args, **kwargs)
+    if isinstance(fn, BoundOp):
+        return call_op(fn.op, (fn.self, *args), kwargs)
+    if hasattr(type(fn), "__autograph_call__"):
+        return fn.__autograph_call__(*args, **kwargs)
+    if isinstance(fn, TracedValue):
+        trace.refuse(f"a {type(fn).__name__.lower()} is called")
+    try:
+        handler = HANDLERS.get(fn)
+        op = BY_FUNCTION.get(fn)
+    except TypeError:
+        handler = op = None
+    if handler is not None:
+        return handler(*args, **kwargs)
+    if op is not None:
+        return call_op(op, args, kwargs)
+    if isinstance(fn, functools.partial):
+        return call(fn.func, *fn.args, *args, **{**fn.keywords, **kwargs})
+    if isinstance(fn, types.MethodType):
+        return call_method(trace, fn, args, kwargs)
+    if isinstance(fn, types.FunctionType):
+        return call_function(trace, fn, args, kwargs)
+    if isinstance(fn, type):
+        from autograph.operators.objects import instantiate
+
+        return instantiate(trace, fn, args, kwargs)
+    return call_host(trace, fn, args, kwargs)
+
+
+def call_op(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """An op on values of the trace; iterables that exist only in the trace become lists first."""
+    from autograph.operators.containers import materialize
+
+    args = tuple(materialize(a) if isinstance(a, TracedValue) else a for a in args)
+    return emit(op, *args, **kwargs)
+
+
+def call_method(trace: Trace, fn: types.MethodType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    owner = fn.__self__
+    if not isinstance(owner, type):
+        from autograph.operators.objects import outside_object
+
+        owner = outside_object(trace, owner)
+    return call(fn.__func__, owner, *args, **kwargs)
+
+
+def get_attr_late(x: Any, name: str) -> Any:
+    from autograph.operators.objects import get_attr
+
+    return get_attr(x, name)
+
+
+def call_now(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call in the eager op mode: converted code calls converted code, everything else is called as it is."""
+    from autograph.operators.generators import ContextManager, is_context_manager_function
+
+    if isinstance(fn, types.FunctionType) and hasattr(fn, "__autograph_generator__"):
+        return fn(*args, **kwargs)
+    if is_context_manager_function(fn):
+        return ContextManager(fn.__wrapped__, args, kwargs)
+    if isinstance(fn, types.MethodType):
+        converted = convert_function(fn.__func__) if isinstance(fn.__func__, types.FunctionType) else None
+        if converted is not None:
+            return converted(fn.__self__, *args, **kwargs)
+    if isinstance(fn, types.FunctionType):
+        converted = convert_function(fn)
+        if converted is not None:
+            return converted(*args, **kwargs)
+    if fn is super:
+        return super(*args)
+    if hasattr(type(fn), "__autograph_call__"):
+        return fn.__autograph_call__(*args, **kwargs)
+    op = BY_FUNCTION.get(fn) if _hashable(fn) else None
+    record(op.name if op is not None else getattr(fn, "__name__", type(fn).__name__))
+    return fn(*args, **kwargs)
+
+
+def _hashable(fn: Any) -> bool:
+    try:
+        hash(fn)
+    except TypeError:
+        return False
+    return True
+
+
+def convert_function(fn: types.FunctionType) -> Callable[..., Any] | None:
+    """The converted form of a function: itself if it is converted code, None if it is not to be converted."""
+    if is_generated(fn.__code__):
+        return fn
+    if getattr(fn, "__autograph_do_not_convert__", False) or not is_user_module(fn.__module__):
+        return None
+    return converter(fn)
+
+
+def call_tensor(trace: Trace, fn: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call of a value that is only known when the graph runs: an object with `__call__`, or one of several functions."""
+    from autograph.operators.branches import is_object, split
+    from autograph.operators.objects import method_of
+
+    t = fn._ag_type
+    if is_object(t):
+        method = method_of(fn, "__call__")
+        if method is not None:
+            return call(method, *args, **kwargs)
+    if isinstance(t, Union) and any(callable_type(m) for m in t.members):
+        return split(
+            fn,
+            callable_type,
+            lambda f: call(f, *args, **kwargs),
+            lambda f: emit(core.HOST_CALL, f, *args, type_=BOTTOM, **kwargs),
+        )
+    if isinstance(t, Host):
+        trace.host_calls += 1
+        return emit(core.HOST_CALL, fn, *args, **kwargs)
+    return emit(core.HOST_CALL, fn, *args, type_=BOTTOM, **kwargs)  # raises TypeError: not callable
+
+
+def callable_type(t: Type) -> bool:
+    if isinstance(t, Const):
+        return callable(t.value) or isinstance(t.value, TracedValue)
+    return isinstance(t, Ref) and t.kind == "object" and hasattr(t.cls, "__call__")
+
+
+def call_function(trace: Trace, fn: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    from autograph.operators.generators import ContextManager, is_context_manager_function
+
+    if hasattr(fn, "__autograph_generator__"):
+        return fn(*args, **kwargs)
+    if is_context_manager_function(fn):
+        return ContextManager(fn.__wrapped__, args, kwargs)
+    converted = convert_function(fn)
+    if converted is None:
+        return call_host(trace, fn, args, kwargs)
+    if hasattr(converted, "__autograph_generator__"):
+        return converted(*args, **kwargs)
+    trace.step()
+    code = converted.__code__
+    if code in trace.decisions.graph_functions:
+        return call_graph(trace, converted, args, kwargs)
+    key = stable_key(TupleT((vtype(args), *(vtype(v) for v in kwargs.values()))))
+    active = [k for c, k in trace.call_stack if c is code]
+    if key in active or len(active) >= MAX_INLINE_DEPTH:
+        trace.decisions.graph_functions.add(code)
+        if key not in active:
+            trace.decisions.generalized.add(code)
+        trace.decisions.change(f"'{fn.__name__}' calls itself")
+        raise Restart
+    trace.inlined[code] = trace.inlined.get(code, 0) + 1
+    if trace.inlined[code] > MAX_INLINED_CALLS and (has_tensor(args) or has_tensor(tuple(kwargs.values()))):
+        trace.decisions.graph_functions.add(code)
+        trace.decisions.change(f"'{fn.__name__}' is called often")
+        raise Restart
+    trace.call_stack.append((code, key))
+    try:
+        return converted(*args, **kwargs)
+    except RecursionError:
+        if converted.__code__ in trace.decisions.graph_functions:
+            raise
+        trace.decisions.graph_functions.update(c for c, _ in trace.call_stack)
+        trace.decisions.generalized.update(c for c, _ in trace.call_stack)
+        trace.decisions.change("calls are nested too deeply")
+        raise Restart from None
+    finally:
+        trace.call_stack.pop()
+
+
+def stable_key(t: Type) -> Hashable:
+    """A key for a type that is the same in every pass of a trace (functions made in the trace count by their code)."""
+    if isinstance(t, Const):
+        value = t.value
+        if isinstance(value, types.FunctionType):
+            return ("function", value.__code__)
+        if isinstance(value, BoundMethod):
+            return ("method", stable_key(Const(value.function)), stable_key(vtype(value.self)))
+        if isinstance(value, TracedValue):
+            return ("traced", type(value))
+        return t
+    if isinstance(t, TupleT):
+        return (t.cls, tuple(stable_key(i) for i in t.items))
+    if isinstance(t, Union):
+        return ("union", frozenset(stable_key(m) for m in t.members))
+    return t
+
+
+@dataclasses.dataclass
+class Record:
+    """A function traced into a graph of its own, or being traced."""
+
+    graph: Graph
+    assumed: Type
+    done: bool = False
+    recursive: bool = False
+    function: Any = None
+
+
+def call_graph(trace: Trace, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call of a graph: traced once for each static structure and types of its arguments; recursion included."""
+    code = fn.__code__  # type: ignore[attr-defined]
+    names = tuple(kwargs)
+    values = (args, tuple(kwargs.values()))
+    types_ = vtype(values)
+    if code in trace.decisions.generalized:
+        types_ = generalize_deep(types_)
+    site = ("result", code, names, stable_key(types_))
+    key = (id(fn), names, stable_key(types_))
+    leaves: list[Any] = []
+    flatten(values, types_, leaves)
+    entry = trace.functions.get(key)
+    if entry is None:
+        entry = Record(Graph(code.co_name, trace.place()), trace.decisions.results.get(site, BOTTOM), function=fn)
+        trace.functions[key] = entry
+        _trace_body(trace, entry, fn, types_, names, site)
+    elif not entry.done:
+        entry.recursive = True
+    result = entry.assumed
+    operation = Operation("call", tuple(leaves), {}, [], callee=entry.graph, place=trace.place())
+    types_out: list[Type] = []
+    leaf_types(result, types_out)
+    operation.outputs = [trace.tensor(t, operation) for t in types_out]
+    trace.append(operation)
+    if result is BOTTOM:
+        raise DeadEnd
+    return unflatten(result, iter(operation.outputs))
+
+
+def _trace_body(trace: Trace, entry: Record, fn: Any, types_: Type, names: tuple[str, ...], site: Hashable) -> None:
+    graph = entry.graph
+    leaves: list[Type] = []
+    leaf_types(types_, leaves)
+    graph.body.params = [Tensor(t, graph) for t in leaves]
+    args, extra = unflatten(types_, iter(graph.body.params))
+    loops, trace.loops = trace.loops, []
+    handling, trace.handling = trace.handling, []
+    trace.graphs.append(graph)
+    trace.regions.append(graph.body)
+    trace.context.append(site)
+    trace.call_stack.append((fn.__code__, None))
+    try:
+        ended, value = trace.run(lambda: fn(*args, **dict(zip(names, extra))))
+        result = join(entry.assumed, vtype(value) if ended else BOTTOM)
+        outputs: list[Any] = []
+        if ended:
+            flatten(value, result, outputs)
+    finally:
+        trace.call_stack.pop()
+        trace.context.pop()
+        trace.regions.pop()
+        trace.graphs.pop()
+        trace.loops = loops
+        trace.handling = handling
+    graph.body.results = tuple(outputs) if ended else None
+    graph.result_type = result
+    if result != entry.assumed:
+        trace.decisions.results[site] = result
+        if entry.recursive:
+            trace.decisions.change(f"the result of '{graph.name}' has more types than at first thought")
+        entry.assumed = result
+    entry.done = True
+
+
+def call_host(trace: Trace, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Code that is not converted runs on the host, when the graph runs, in program order."""
+    owner = getattr(fn, "__self__", None)
+    if isinstance(owner, (str, bytes, int, float, complex)) and not isinstance(fn, types.MethodType):
+        from autograph.operators.objects import constant_method
+
+        op = constant_method(owner, fn.__name__)
+        if op is not None:
+            return call_op(op, (owner, *args), kwargs)
+    if isinstance(owner, np.ufunc):
+        from autograph.ops.ufuncs import ufunc_method
+
+        return call_op(ufunc_method(owner, fn.__name__), args, kwargs)
+    if isinstance(fn, Tensor) or callable(fn):
+        trace.host_calls += 1
+        trace.notes.append(Note(trace.place(), f"call of {getattr(fn, '__name__', fn)!r}: runs on the host, it is not converted"))
+        return emit(core.HOST_CALL, fn, *args, **kwargs)
+    return emit(core.HOST_CALL, fn, *args, type_=BOTTOM, **kwargs)
+
+
+def star(iterable: Any) -> Any:
+    """`*iterable` in a call or a display."""
+    if current() is None:
+        return iterable
+    from autograph.operators.loops import known_items
+
+    if isinstance(iterable, tuple):
+        return iterable
+    known = known_items(iterable)
+    if known is not None:
+        return tuple(known)
+    return Splat(iterable)
+
+
+class Splat(TracedValue):
+    """Items whose number is only known when the graph runs."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __iter__(self) -> Any:
+        yield self
+
+    def pack(self) -> Any:
+        trace = current()
+        assert trace is not None
+        trace.refuse(
+            "'*' spreads a value whose length is only known when the graph runs",
+            "The number of arguments of a call must be known while the graph is built.",
+            "Pass the list or array as one argument.",
+        )
+
+    def truth(self) -> bool:
+        return True
+
+
+def star_kwargs(mapping: Any) -> Any:
+    """`**mapping` in a call."""
+    trace = current()
+    if trace is None or not isinstance(mapping, Tensor):
+        return mapping
+    t = mapping._ag_type
+    if isinstance(t, Ref) and t.kind == "dict" and t.site.closed:
+        t.site.was_read = True
+        from autograph.ops.containers import GET_ITEM
+
+        return {name: emit(GET_ITEM, mapping, name) for name in t.site.fields}
+    trace.refuse(
+        "'**' spreads a dict whose keys are only known when the graph runs",
+        "The names of a call's arguments must be known while the graph is built.",
+        "Pass the dict as one argument.",
+    )
+
+
+__all__ = ["StagingError", "call", "is_user_class", "members", "np", "star", "star_kwargs"]

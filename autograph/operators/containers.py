@@ -1,0 +1,374 @@
+"""Displays, subscripts, unpacking, augmented assignment and text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograph.graph.graph import Tensor
+from autograph.graph.types import Array, Const, Host, Ref, TupleT, Type, members
+from autograph.operators.branches import is_object, not_, split
+from autograph.operators.calls import Splat, call
+from autograph.operators.loops import ItemsOf, Lazy, for_stmt, known_items
+from autograph.operators.objects import compare, has_object, inplace, method_of, special_call
+from autograph.operators.tracer import TracedValue, current, emit, has_tensor, pack, require, unpack_tuple
+from autograph.ops import arithmetic, core
+from autograph.ops import containers as ops
+
+splat = object()
+"""Marks, in a dict display, a mapping that is spread."""
+
+
+def materialize(value: Any) -> Any:
+    """A list of the items of an iterable that exists only in the trace."""
+    from autograph.operators.generators import GeneratorValue
+    from autograph.operators.loops import Filtered
+
+    if isinstance(value, GeneratorValue):
+        out = emit(ops.NEW_LIST, ())
+
+        def callback(item: Any) -> bool:
+            emit(ops.METHODS["list", "append"], out, pack(item))
+            return False
+
+        value.run(callback)
+        return out
+    if isinstance(value, Lazy):
+        known = None if isinstance(value, Filtered) else known_items(value)
+        if known is not None:
+            return emit(ops.NEW_LIST, tuple(pack(i) for i in known))
+        out = emit(ops.NEW_LIST, ())
+        append = ops.METHODS["list", "append"]
+        for_stmt(value, None, lambda i: emit(append, out, pack(i)), lambda: (), lambda v: None, ())
+        return out
+    return value
+
+
+def _spread(items: tuple[Any, ...]) -> Any:
+    """The items of a display, spread ones included: a tuple, or a traced tuple."""
+    if not any(isinstance(i, Splat) for i in items):
+        return items
+    parts: list[Any] = []
+    run: list[Any] = []
+    for item in items:
+        if isinstance(item, Splat):
+            parts.append(tuple(run))
+            parts.append(emit(ops.TO_TUPLE, pack(materialize(item.value)), raw=True))
+            run = []
+        else:
+            run.append(item)
+    parts.append(tuple(run))
+    return emit(core.CONCAT_TUPLES, *(pack(p) for p in parts if p != ()), raw=True)
+
+
+def new_list(*items: Any) -> Any:
+    """`[items...]`."""
+    if current() is None:
+        return list(items)
+    spread = _spread(items)
+    return emit(ops.NEW_LIST, spread if isinstance(spread, Tensor) else tuple(pack(i) for i in spread))
+
+
+def new_set(*items: Any) -> Any:
+    """`{items...}`."""
+    if current() is None:
+        return set(items)
+    spread = _spread(items)
+    return emit(ops.NEW_SET, spread if isinstance(spread, Tensor) else tuple(pack(i) for i in spread))
+
+
+def new_dict(*entries: tuple[Any, Any]) -> Any:
+    """`{key: value, ...}`; an entry `(splat, mapping)` spreads a mapping."""
+    trace = current()
+    if trace is None:
+        out: dict[Any, Any] = {}
+        for key, value in entries:
+            if key is splat:
+                out.update(value)
+            else:
+                out[key] = value
+        return out
+    if not any(key is splat for key, _ in entries):
+        return emit(ops.NEW_DICT, tuple(pack(k) for k, _ in entries), tuple(pack(v) for _, v in entries))
+    made = emit(ops.NEW_DICT, (), ())
+    for key, value in entries:
+        if key is splat:
+            emit(ops.METHODS["dict", "update"], made, pack(value))
+        else:
+            emit(ops.SET_ITEM, made, pack(key), pack(value))
+    return made
+
+
+def kwargs_dict(mapping: dict[str, Any]) -> Any:
+    """The `**kwargs` parameter of a converted function, as a dict of the trace."""
+    if current() is None:
+        return mapping
+    return new_dict(*mapping.items())
+
+
+# -- subscripts --------------------------------------------------------------------------------------------------------
+
+
+def get_item(x: Any, index: Any) -> Any:
+    """`x[index]`."""
+    if current() is None:
+        return x[index]
+    if isinstance(x, tuple) and not has_tensor(index):
+        return x[index]
+    if isinstance(x, (tuple, str, bytes, range)):
+        if not has_tensor(index):
+            return x[index]
+        return emit(ops.GET_ITEM, pack(x), _index(index))
+    if isinstance(x, Tensor):
+        if has_object(x):
+            return split(
+                x, is_object, lambda o: special_call(o, "__getitem__", ops.GET_ITEM, index), lambda o: get_item(o, index)
+            )
+        return emit(ops.GET_ITEM, x, _index(index))
+    if isinstance(x, (TracedValue, type)) or hasattr(type(x), "__class_getitem__"):
+        return x[index] if not isinstance(x, TracedValue) else require().refuse("a generator or iterator is subscripted")
+    if not has_tensor(index):
+        return x[index]  # a plain object of the trace: Enum classes, np.mgrid, ...
+    return call(type(x).__getitem__, x, index)
+
+
+def _index(index: Any) -> Any:
+    """An index with its traced parts as leaves."""
+    if isinstance(index, tuple):
+        return tuple(_index(i) for i in index)
+    if isinstance(index, slice):
+        return slice(*(pack(i) for i in (index.start, index.stop, index.step)))
+    return pack(index)
+
+
+def set_item(x: Any, index: Any, value: Any) -> None:
+    """`x[index] = value`."""
+    if isinstance(x, Tensor):
+        if has_object(x):
+            split(
+                x,
+                is_object,
+                lambda o: special_call(o, "__setitem__", ops.SET_ITEM, index, value),
+                lambda o: set_item(o, index, value),
+            )
+            return
+        emit(ops.SET_ITEM, x, _index(index), pack(value))
+        return
+    x[index] = value
+
+
+def del_item(x: Any, index: Any) -> None:
+    """`del x[index]`."""
+    if has_object(x):
+        split(x, is_object, lambda o: special_call(o, "__delitem__", ops.DEL_ITEM, index), lambda o: del_item(o, index))
+        return
+    emit(ops.DEL_ITEM, x, _index(index))
+
+
+def unpack(value: Any, before: int, after: int | None = None) -> tuple[Any, ...]:
+    """The parts of `value` for `before` targets, or for `before` targets, a starred one, and `after` more."""
+    if current() is None:
+        return ops._unpack(value, before, after)
+    if isinstance(value, TracedValue):
+        value = materialize(value)
+    if isinstance(value, tuple):
+        if after is None and len(value) == before:
+            return value
+        if after is not None and len(value) >= before + after:
+            middle = new_list(*value[before : len(value) - after])
+            return (*value[:before], middle, *value[len(value) - after :])
+    elif has_object(value):
+        from autograph.operators.objects import object_iterator
+
+        inner = object_iterator(value)
+        if inner is not None:
+            return unpack(inner[0], before, after)
+    packed = emit(ops.UNPACK, pack(value), before, after, raw=True)
+    return unpack_tuple(packed, packed._ag_type) if isinstance(packed, Tensor) else packed
+
+
+# -- operators that plain Python cannot leave to the operands ------------------------------------------------------------
+
+
+def mod(a: Any, b: Any) -> Any:
+    """`a % b` (text formatting included)."""
+    if current() is None or not (has_tensor(a) or has_tensor(b)):
+        return a % b
+    if isinstance(a, (str, bytes)):
+        if has_object(b) or (isinstance(b, tuple) and any(map(has_object, b))):
+            b = tuple(map(_text_argument, b)) if isinstance(b, tuple) else _text_argument(b)
+        return emit(arithmetic.BINARY["%"], a, pack(b))
+    return a % b
+
+
+def _text_argument(value: Any) -> Any:
+    return str_of(value) if has_object(value) else value
+
+
+def eq(a: Any, b: Any) -> Any:
+    """`a == b`."""
+    if current() is None or not (has_tensor(a) or has_tensor(b)):
+        return a == b
+    if isinstance(a, TracedValue) or isinstance(b, TracedValue):
+        return a is b
+    return compare("==", a, b)
+
+
+def ne(a: Any, b: Any) -> Any:
+    """`a != b`."""
+    if current() is None or not (has_tensor(a) or has_tensor(b)):
+        return a != b
+    if isinstance(a, TracedValue) or isinstance(b, TracedValue):
+        return a is not b
+    return compare("!=", a, b)
+
+
+def aug_assign(symbol: str, a: Any, b: Any) -> Any:
+    """The new value of a target after `a <symbol>= b`."""
+    if current() is None:
+        return arithmetic.SYMBOLS[symbol][2](a, b)
+    if isinstance(a, Tensor) or isinstance(b, Tensor):
+        if isinstance(a, Tensor):
+            return inplace(symbol, a, b)
+        if symbol == "%":
+            return mod(a, b)
+    return arithmetic.SYMBOLS[symbol][2](a, b)
+
+
+# -- text --------------------------------------------------------------------------------------------------------------
+
+
+def str_of(value: Any) -> Any:
+    """`str(value)`, through a user's `__str__` or `__repr__`."""
+    for name in ("__str__", "__repr__"):
+        method = method_of(value, name)
+        if method is not None and method.function.__code__.co_filename != "<string>":
+            return call(method)
+    return emit(core.STR_OF, pack(value))
+
+
+def repr_of(value: Any) -> Any:
+    """`repr(value)`."""
+    method = method_of(value, "__repr__")
+    if method is not None and method.function.__code__.co_filename != "<string>":
+        return call(method)
+    return emit(core.REPR_OF, pack(value))
+
+
+def format_value(value: Any, conversion: str = "", spec: Any = "") -> Any:
+    """One replacement field of an f-string."""
+    if current() is None:
+        return core._format_value(value, conversion, spec)
+    if not has_tensor(value) and not has_tensor(spec):
+        return core._format_value(value, conversion, spec)
+    if has_object(value) and is_object(value._ag_type):
+        if conversion == "r":
+            value, conversion = repr_of(value), ""
+        elif method_of(value, "__format__") is not None and not conversion:
+            return call(method_of(value, "__format__"), spec)
+        elif spec == "" or conversion == "s":
+            value, conversion = str_of(value), ""
+    return emit(core.FORMAT_VALUE, pack(value), conversion, pack(spec))
+
+
+def fstring(*parts: Any) -> Any:
+    """The text of an f-string."""
+    if not has_tensor(parts):
+        return "".join(parts)
+    return emit(core.CONCAT_STR, *parts)
+
+
+# -- match -------------------------------------------------------------------------------------------------------------
+
+
+def match_sequence(subject: Any, before: int, after: int | None = None) -> tuple[Any, tuple[Any, ...]]:
+    """Whether a sequence pattern of this length fits, and the items (the starred ones as a list)."""
+    import collections.abc
+
+    if current() is None or not has_tensor(subject):
+        fits = isinstance(subject, collections.abc.Sequence) and not isinstance(subject, (str, bytes, bytearray))
+        fits = fits and (len(subject) == before if after is None else len(subject) >= before + after)
+        return fits, unpack(tuple(subject), before, after) if fits else ()
+    if isinstance(subject, tuple):
+        fits = len(subject) == before if after is None else len(subject) >= before + after
+        return fits, unpack(subject, before, after) if fits else ()
+    alternatives = [m for m in members(subject._ag_type) if _is_sequence(m)]
+    if not alternatives:
+        return False, ()
+    if len(alternatives) != len(members(subject._ag_type)):
+        require().refuse("a sequence pattern on a value that may not be a sequence", "", "Test with isinstance first.")
+    length = emit(ops.LEN, subject)
+    fits = eq(length, before) if after is None else length >= before + after
+    return fits, _LazyItems(subject, before, after)  # type: ignore[return-value]
+
+
+class _LazyItems:
+    """The items of a matched sequence, read only where the pattern has matched."""
+
+    def __init__(self, subject: Any, before: int, after: int | None) -> None:
+        self.subject, self.before, self.after = subject, before, after
+
+    def __getitem__(self, i: int) -> Any:
+        if self.after is None or i < self.before:
+            return get_item(self.subject, i)
+        if i > self.before:
+            return get_item(self.subject, i - self.before - self.after - 1)
+        stop = None if self.after == 0 else -self.after
+        return call(list, get_item(self.subject, slice(self.before, stop)))
+
+
+def _is_sequence(t: Type) -> bool:
+    return isinstance(t, TupleT) or (isinstance(t, Ref) and t.kind == "list")
+
+
+def match_mapping(subject: Any, keys: tuple[Any, ...], rest: bool = False) -> tuple[Any, ...]:
+    """Whether a mapping pattern with these keys fits, their values, and the other entries."""
+    import collections.abc
+
+    if current() is None or not isinstance(subject, Tensor):
+        fits = isinstance(subject, collections.abc.Mapping) and all(k in subject for k in keys)
+        values = tuple(subject[k] for k in keys) if fits else ()
+        more = ({k: v for k, v in subject.items() if k not in keys} if fits else {},) if rest else ()
+        return (fits, values, *more)
+    t = subject._ag_type
+    if not (isinstance(t, Ref) and t.kind == "dict"):
+        return (False, (), *((None,) if rest else ()))
+    fits = True
+    from autograph.operators.branches import and_
+
+    for key in keys:
+        fits = and_(fits, lambda key=key: emit(ops.CONTAINS, subject, key))  # type: ignore[attr-defined]
+    values = ItemsOf(subject, len(keys), keys)
+    if not rest:
+        return (fits, values)
+    others = emit(ops.METHODS["dict", "copy"], subject)
+    for key in keys:
+        emit(ops.METHODS["dict", "pop"], others, key, None)
+    return (fits, values, others)
+
+
+def match_class(subject: Any, cls: Any, positional: int, names: tuple[str, ...] = ()) -> tuple[Any, Any]:
+    """Whether a class pattern fits, and the attributes that its subpatterns look at."""
+    from autograph.operators.objects import get_attr
+
+    fits = call(isinstance, subject, cls)
+    if fits is False:
+        return False, ()
+    if positional and cls in (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple):
+        return fits, (subject,)
+    wanted = (*getattr(cls, "__match_args__", ())[:positional], *names)
+    if fits is True:
+        return True, tuple(get_attr(subject, n) for n in wanted)
+    return fits, _LazyAttributes(subject, wanted)
+
+
+class _LazyAttributes:
+    def __init__(self, subject: Any, names: tuple[str, ...]) -> None:
+        self.subject, self.names = subject, names
+
+    def __getitem__(self, i: int) -> Any:
+        from autograph.operators.objects import get_attr
+
+        return get_attr(self.subject, self.names[i])
+
+
+__all__ = ["Array", "Const", "Host", "known_items", "not_"]

@@ -1,0 +1,142 @@
+"""What Python's and NumPy's protocols mean on a tensor while a function is traced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograph.errors import StagingError
+from autograph.graph.graph import Tensor
+from autograph.operators import branches, loops
+from autograph.operators.calls import HANDLERS, call, call_op
+from autograph.operators.containers import del_item, get_item, set_item
+from autograph.operators.objects import binary, compare, get_attr, inplace, set_attr, unary
+from autograph.operators.tracer import emit, has_tensor, require
+from autograph.ops import arithmetic
+from autograph.ops.base import BY_FUNCTION
+
+
+def _binary(symbol: str, name: str) -> None:
+    def forward(self: Any, other: Any) -> Any:
+        return binary(symbol, self, other)
+
+    def backward(self: Any, other: Any) -> Any:
+        return binary(symbol, other, self)
+
+    def in_place(self: Any, other: Any) -> Any:
+        return inplace(symbol, self, other)
+
+    setattr(Tensor, f"__{name}__", forward)
+    setattr(Tensor, f"__r{name}__", backward)
+    setattr(Tensor, f"__i{name}__", in_place)
+
+
+def _compare(symbol: str, name: str) -> None:
+    def method(self: Any, other: Any) -> Any:
+        return compare(symbol, self, other)
+
+    setattr(Tensor, f"__{name}__", method)
+    branches._COMPARE[symbol] = {
+        "<": lambda a, b: a < b,
+        "<=": lambda a, b: a <= b,
+        ">": lambda a, b: a > b,
+        ">=": lambda a, b: a >= b,
+        "==": _eq,
+        "!=": _ne,
+    }[symbol]
+
+
+def _eq(a: Any, b: Any) -> Any:
+    from autograph.operators.containers import eq
+
+    return eq(a, b)
+
+
+def _ne(a: Any, b: Any) -> Any:
+    from autograph.operators.containers import ne
+
+    return ne(a, b)
+
+
+def _refusing(name: str, what: str, instead: str) -> None:
+    def method(self: Any, *args: Any) -> Any:
+        require().refuse(
+            what, "It is only known when the graph runs, and this code is not converted, so it runs while the graph is built.", instead
+        )
+
+    setattr(Tensor, name, method)
+
+
+def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    if method == "__call__":
+        op = BY_FUNCTION.get(ufunc)
+        if op is None:
+            return NotImplemented
+        return call_op(op, inputs, kwargs)
+    from autograph.ops.ufuncs import ufunc_method
+
+    return call_op(ufunc_method(ufunc, method), inputs, kwargs)
+
+
+def _array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    if function in BY_FUNCTION or function in HANDLERS:
+        return call(function, *args, **kwargs)
+    require().refuse(f"np.{getattr(function, '__name__', function)} has no op", "", "Compose it from functions that have.")
+
+
+def _getattr(self: Any, name: str) -> Any:
+    if name.startswith("__") and name.endswith("__"):
+        raise AttributeError(name)
+    return get_attr(self, name)
+
+
+def _iter(self: Any) -> Any:
+    known = loops.known_items(self)
+    if known is None:
+        require().refuse(
+            "code that is not converted iterates over a traced value",
+            "How many items it has is only known when the graph runs.",
+            "Convert the code, or loop over a range of its length.",
+        )
+    return iter(known)
+
+
+def install() -> None:
+    """Gives `Tensor` its operators."""
+    for symbol, (name, _, _) in arithmetic.SYMBOLS.items():
+        _binary(symbol, name)
+    for symbol, name in (("<", "lt"), ("<=", "le"), (">", "gt"), (">=", "ge"), ("==", "eq"), ("!=", "ne")):
+        _compare(symbol, name)
+    Tensor.__hash__ = object.__hash__  # type: ignore[method-assign]
+    namespace: dict[str, Any] = {
+        "__neg__": lambda self: unary("-", self),
+        "__pos__": lambda self: unary("+", self),
+        "__invert__": lambda self: unary("~", self),
+        "__abs__": lambda self: call(abs, self),
+        "__round__": lambda self, *n: call(round, self, *n),
+        "__divmod__": lambda self, other: call(divmod, self, other),
+        "__rdivmod__": lambda self, other: call(divmod, other, self),
+        "__getitem__": get_item,
+        "__setitem__": set_item,
+        "__delitem__": del_item,
+        "__getattr__": _getattr,
+        "__setattr__": set_attr,
+        "__call__": lambda self, *args, **kwargs: call(self, *args, **kwargs),
+        "__iter__": _iter,
+        "__array_ufunc__": _array_ufunc,
+        "__array_function__": _array_function,
+    }
+    for name, method in namespace.items():
+        setattr(Tensor, name, method)
+    _refusing("__bool__", "the truth of a traced value is asked by code that is not converted", "Convert the code, or use ag.cond.")
+    for name in ("__int__", "__float__", "__index__", "__complex__"):
+        _refusing(name, "a traced value is converted to a Python number by code that is not converted", "Convert the code.")
+    _refusing("__len__", "the length of a traced value is asked by code that is not converted", "Use x.shape[0].")
+    _refusing("__contains__", "'in' on a traced value in code that is not converted", "Convert the code.")
+    _refusing("__str__", "a traced value is formatted by code that is not converted", "Use print() or an f-string in converted code.")
+    _refusing("__format__", "a traced value is formatted by code that is not converted", "Use print() or an f-string in converted code.")
+    _refusing("__array__", "a traced value is turned into an array by code that is not converted", "Use a NumPy function that has an op.")
+
+
+install()
+
+__all__ = ["StagingError", "emit", "has_tensor", "install"]

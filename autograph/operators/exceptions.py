@@ -1,0 +1,216 @@
+"""Exceptions: `try`, `raise`, `assert` and `with`."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from autograph.errors import StagingError
+from autograph.graph.graph import Operation, Tensor
+from autograph.graph.types import Const, Host, Py, Unbound
+from autograph.operators.branches import cond, if_exp, if_stmt, not_, truth
+from autograph.operators.tracer import DeadEnd, Trace, current, emit, pack
+from autograph.ops import core
+
+Handler = tuple[Callable[[], Any] | None, Callable[[Any], None]]
+
+
+def assert_stmt(test: Any, message: Callable[[], Any] | None = None) -> None:
+    """`assert test, message()`."""
+    from autograph.operators.calls import call
+
+    def fail() -> None:
+        args = () if message is None else (message(),)
+        raise_stmt(call(AssertionError, *args))
+
+    if not __debug__:
+        return
+    if current() is None:
+        if not test:
+            raise AssertionError(*(() if message is None else (message(),)))
+        return
+    if_stmt(test, lambda: None, fail, lambda: (), lambda values: None, ())
+
+
+def raise_stmt(error: Any, *cause: Any) -> NoReturn:
+    """`raise error from cause`."""
+    trace = current()
+    if trace is None:
+        core._raise(error, *cause)
+        raise AssertionError
+    from autograph.operators.calls import call
+
+    if isinstance(error, type) and issubclass(error, BaseException):
+        error = call(error)
+    emit(core.RAISE, pack(error), *(pack(c) for c in cause))
+    raise DeadEnd
+
+
+def reraise() -> NoReturn:
+    """A bare `raise`."""
+    trace = current()
+    if trace is None:
+        error = sys.exc_info()[1]
+        if error is None:
+            raise RuntimeError("No active exception to reraise")
+        raise error
+    if trace.handling:
+        emit(core.RERAISE, trace.handling[-1])
+    emit(core.RAISE, emit(core.MAKE_EXCEPTION, RuntimeError, "No active exception to reraise"))
+    raise DeadEnd
+
+
+def try_stmt(
+    body: Callable[[], None],
+    handlers: tuple[Handler, ...],
+    orelse: Callable[[], None] | None = None,
+    finalbody: Callable[[], None] | None = None,
+) -> None:
+    """`try: body() except ...: handler(e) else: orelse() finally: finalbody()`."""
+    trace = current()
+    if trace is None:
+        _try_now(body, handlers, orelse, finalbody)
+        return
+    regions = []
+    alive = False
+
+    def traced(fn: Callable[[], Any]) -> bool:
+        with trace.nested() as region:
+            regions.append(region)
+            ended, _ = trace.run(fn)
+            region.results = () if ended else None
+        return ended
+
+    trace.try_depth += 1
+    try:
+        ended = traced(body)
+    finally:
+        trace.try_depth -= 1
+    types: list[Any] = []
+    for classes, handler in handlers:
+        caught = BaseException if classes is None else _exception_classes(trace, classes())
+        types.append(caught)
+        only = caught if isinstance(caught, type) else (caught[0] if len(caught) == 1 else Exception)
+        with trace.nested() as region:
+            regions.append(region)
+            error = trace.param(region, Host(only))
+            trace.handling.append(error)
+            try:
+                handled, _ = trace.run(lambda handler=handler, error=error: handler(error))  # type: ignore[misc]
+            finally:
+                trace.handling.pop()
+            region.results = () if handled else None
+            alive = alive or handled
+    if orelse is not None:
+        ended = traced(orelse) and ended
+    alive = alive or ended
+    final = True
+    if finalbody is not None:
+        final = traced(finalbody)
+    operation = Operation(
+        "try",
+        (),
+        {"handlers": tuple(types), "has_else": orelse is not None, "has_finally": finalbody is not None},
+        [],
+        regions=tuple(regions),
+        place=trace.place(),
+    )
+    trace.append(operation)
+    if not alive or not final:
+        raise DeadEnd
+
+
+def _exception_classes(trace: Trace, classes: Any) -> Any:
+    for cls in classes if isinstance(classes, tuple) else (classes,):
+        if not (isinstance(cls, type) and issubclass(cls, BaseException)):
+            trace.refuse(
+                "an except clause names something that is not a known exception class",
+                "Which exceptions a handler takes must be known while the graph is built.",
+                "Name the classes directly.",
+            )
+    return classes
+
+
+def _try_now(body: Any, handlers: Any, orelse: Any, finalbody: Any) -> None:
+    """Python's own try, on values at hand; the library's refusals pass every handler."""
+    try:
+        try:
+            body()
+        except StagingError:
+            raise
+        except BaseException as error:
+            for classes, handler in handlers:
+                if classes is None or isinstance(error, classes()):
+                    handler(error)
+                    return
+            raise
+        else:
+            if orelse is not None:
+                orelse()
+    finally:
+        if finalbody is not None:
+            finalbody()
+
+
+def with_stmt(manager: Any, body: Callable[[Any], None]) -> None:
+    """`with manager as value: body(value)`."""
+    from autograph.operators.calls import call
+    from autograph.operators.generators import ContextManager, with_generator
+    from autograph.operators.objects import get_attr
+
+    trace = current()
+    if isinstance(manager, ContextManager):
+        with_generator(manager, body)
+        return
+    if trace is None:
+        with manager as value:
+            body(value)
+        return
+    if isinstance(manager, contextlib.nullcontext):
+        body(manager.enter_result)
+        return
+    if isinstance(manager, Nullcontext):
+        body(manager.value)
+        return
+    if isinstance(manager, Suppress):
+        try_stmt(lambda: body(None), ((lambda: manager.classes, lambda error: None),))
+        return
+    if not isinstance(manager, Tensor) or getattr(manager._ag_type, "kind", None) != "object":
+        trace.refuse(
+            f"'with' on a {type(manager).__name__} that is not converted",
+            "What it does on entry and exit happens outside the graph.",
+            "Use a context manager written in Python, or enter it outside the function.",
+        )
+    leave = get_attr(manager, "__exit__")
+    value = call(get_attr(manager, "__enter__"))
+
+    def failed(error: Any) -> None:
+        swallowed = truth(call(leave, emit(core.TYPE, error), error, None))
+        if_stmt(swallowed, lambda: None, reraise, lambda: (), lambda v: None, ())
+
+    def finish() -> None:
+        call(leave, None, None, None)
+
+    def whole() -> None:
+        body(value)
+
+    try_stmt(whole, ((None, failed),), finish)
+
+
+class Nullcontext:
+    """`contextlib.nullcontext(value)` made inside a trace."""
+
+    def __init__(self, value: Any = None) -> None:
+        self.value = value
+
+
+class Suppress:
+    """`contextlib.suppress(*classes)` made inside a trace."""
+
+    def __init__(self, *classes: Any) -> None:
+        self.classes = classes
+
+
+__all__ = ["Const", "Py", "Unbound", "assert_stmt", "cond", "if_exp", "not_", "raise_stmt", "reraise", "try_stmt", "with_stmt"]

@@ -1,0 +1,303 @@
+"""Generators: consumed where they are made, by calling the consumer's body at each `yield`."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autograph.graph.graph import Tensor
+from autograph.operators.branches import and_, not_, rename_unbound, truth
+from autograph.operators.calls import call, get_attr_late, handles
+from autograph.operators.exceptions import try_stmt
+from autograph.operators.tracer import TracedValue, current, emit, require
+from autograph.operators.variables import Box
+from autograph.ops import core
+
+_HELPER = contextlib.contextmanager(lambda: iter(())).__code__
+
+
+def generator(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Marks a converted generator function, whose first parameter is called at each `yield` and says whether to stop."""
+
+    @functools.wraps(fn)
+    def start(*args: Any, **kwargs: Any) -> GeneratorValue:
+        return GeneratorValue(fn, args, kwargs)
+
+    start.__autograph_generator__ = fn  # type: ignore[attr-defined]
+    return start
+
+
+def generator_exp(fn: Callable[..., Any], iterable: Any) -> Any:
+    """A generator expression over its first iterable."""
+    return fn(iterable)
+
+
+class GeneratorValue(TracedValue):
+    """A call of a generator function that has not begun."""
+
+    def __init__(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.fn, self.args, self.kwargs = fn, args, kwargs
+        self._thread: _Coroutine | None = None
+        self.used = False
+
+    def run(self, callback: Callable[[Any], Any]) -> None:
+        """Runs the generator to its end; `callback(item)` at each yield, which says whether to stop."""
+        if self.used and current() is not None:
+            require().refuse(
+                "a generator is used twice",
+                "In a graph a generator is consumed by one loop or builtin, where it is made.",
+                "Make a list of it first: items = list(...).",
+            )
+        if self._thread is not None:
+            for item in self:
+                if callback(item):
+                    return
+            return
+        if self.used:
+            return
+        self.used = True
+        self.fn(callback, *self.args, **self.kwargs)
+
+    def pack(self) -> Any:
+        require().refuse(
+            "a generator is kept as a value",
+            "In a graph a generator is consumed where it is made: by a for loop, or by list(), sum(), any(), ...",
+            "Make a list of it first: items = list(...).",
+        )
+
+    def truth(self) -> bool:
+        return True
+
+    def attribute(self, name: str) -> Any:
+        require().refuse(
+            f"'{name}' of a generator is used",
+            "A staged generator cannot be suspended.",
+            "Consume it with a for loop.",
+        )
+
+    # in the eager op mode a generator is a real, lazy one
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if self._thread is None:
+            if self.used:
+                raise StopIteration
+            self.used = True
+            self._thread = _Coroutine(self)
+        return self._thread.resume()
+
+    def close(self) -> None:
+        """Ends the generator early; its `finally` bodies run."""
+        if self._thread is not None:
+            self._thread.close()
+        self.used = True
+
+    def __del__(self) -> None:
+        if self._thread is not None:
+            self._thread.close()
+
+
+class _Coroutine:
+    """Suspends a callback-style generator by running it in a thread that takes turns with its consumer."""
+
+    def __init__(self, source: GeneratorValue) -> None:
+        self.items: list[Any] = []
+        self.error: BaseException | None = None
+        self.done = self.stopped = False
+        self.go, self.ready = threading.Semaphore(0), threading.Semaphore(0)
+        fn, args, kwargs = source.fn, source.args, source.kwargs
+        thread = threading.Thread(target=self._run, args=(fn, args, kwargs), daemon=True)
+        thread.start()
+
+    def _run(self, fn: Any, args: Any, kwargs: Any) -> None:
+        self.go.acquire()
+        if not self.stopped:
+            try:
+                fn(self._yield, *args, **kwargs)
+            except BaseException as error:
+                self.error = error
+        self.done = True
+        self.ready.release()
+
+    def _yield(self, item: Any) -> bool:
+        self.items.append(item)
+        self.ready.release()
+        self.go.acquire()
+        return self.stopped
+
+    def resume(self) -> Any:
+        if self.done:
+            raise StopIteration
+        self.go.release()
+        self.ready.acquire()
+        if self.items:
+            return self.items.pop()
+        if self.error is not None:
+            error, self.error = self.error, None
+            raise error
+        raise StopIteration
+
+    def close(self) -> None:
+        if not self.done:
+            self.stopped = True
+            self.go.release()
+            self.ready.acquire()
+
+
+def for_generator(
+    source: GeneratorValue,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    get_state: Callable[[], tuple[Any, ...]],
+    set_state: Callable[[tuple[Any, ...]], None],
+    names: tuple[str, ...],
+) -> None:
+    """A `for` over a generator: the loop's body runs at each yield; what it rebinds is kept in boxes meanwhile."""
+    trace = current()
+    if trace is None:
+        _for_generator_now(source, extra_test, body)
+        return
+    boxes = [Box(f"{name} in a generator loop {i}", value) for i, (name, value) in enumerate(zip(names, get_state()))]
+
+    def load() -> None:
+        set_state(rename_unbound(tuple(emit(core.CELL_PEEK, box.cell) for box in boxes), names))
+
+    def save() -> None:
+        for box, value in zip(boxes, get_state()):
+            box.set(value)
+
+    depth = trace.try_depth
+    failed = Box("error in a generator loop", None)
+    watched = [False]
+
+    def turn(item: Any) -> None:
+        load()
+        body(item)
+        save()
+
+    def callback(item: Any) -> Any:
+        inner = current()
+        assert inner is not None
+        if inner.try_depth > depth:  # an exception of the loop's body is not the generator's to catch
+            watched[0] = True
+            try_stmt(lambda: turn(item), ((None, lambda error: failed.set(error)),))
+            stop = core_is_not_none(failed)
+        else:
+            turn(item)
+            stop = False
+        if extra_test is None:
+            return stop
+        load()
+        if stop is False:
+            return not_(extra_test())
+        from autograph.operators.branches import or_
+
+        return or_(stop, lambda: not_(extra_test()))
+
+    source.run(callback)
+    load()
+    if watched[0]:
+        from autograph.operators.branches import if_stmt
+        from autograph.operators.exceptions import raise_stmt
+
+        if_stmt(core_is_not_none(failed), lambda: raise_stmt(failed.get()), lambda: None, lambda: (), lambda v: None, ())
+
+
+def core_is_not_none(box: Box) -> Any:
+    from autograph.operators.branches import is_not
+
+    return is_not(box.get(), None)
+
+
+def _for_generator_now(source: GeneratorValue, extra_test: Any, body: Any) -> None:
+    """In the eager op mode; an exception of the loop's body ends the generator and passes on."""
+    if extra_test is not None and not extra_test():
+        return
+    failed: list[BaseException] = []
+
+    def callback(item: Any) -> bool:
+        try:
+            body(item)
+        except BaseException as error:
+            failed.append(error)
+            return True
+        return extra_test is not None and not extra_test()
+
+    source.run(callback)
+    if failed:
+        raise failed[0]
+
+
+class ContextManager(TracedValue):
+    """A call of a function decorated with `contextlib.contextmanager`."""
+
+    def __init__(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.fn, self.args, self.kwargs = fn, args, kwargs
+
+    def pack(self) -> Any:
+        require().refuse("a context manager is kept as a value", "", "Use it in a with statement where it is made.")
+
+    def truth(self) -> bool:
+        return True
+
+
+def is_context_manager_function(fn: Any) -> bool:
+    return isinstance(fn, types.FunctionType) and fn.__code__ is _HELPER and hasattr(fn, "__wrapped__")
+
+
+@handles(contextlib.contextmanager)
+def contextmanager(fn: Any) -> Any:
+    """`@contextmanager` on a function made in the trace."""
+    return contextlib.contextmanager(fn)
+
+
+def with_generator(manager: ContextManager, body: Callable[[Any], None]) -> None:
+    """`with manager as value: body(value)`: the body runs at the yield."""
+
+    def callback(value: Any) -> bool:
+        body(value)
+        return False
+
+    source = call(manager.fn, *manager.args, **manager.kwargs)
+    source.run(callback)
+
+
+class NextIterator(TracedValue):
+    """An object with `__next__`, run over by a `for`."""
+
+    def __init__(self, source: Tensor) -> None:
+        self.source = source
+
+    def pack(self) -> Any:
+        return self.source
+
+    def truth(self) -> bool:
+        return True
+
+
+def for_next(
+    iterable: NextIterator, extra_test: Any, body: Any, get_state: Any, set_state: Any, names: tuple[str, ...]
+) -> None:
+    """A `for` that calls `__next__` until it raises StopIteration."""
+    from autograph.operators.loops import while_stmt
+
+    done, item = Box("the end of an iterator", False), Box("the item of an iterator")
+
+    def fetch() -> Any:
+        try_stmt(
+            lambda: item.set(call(get_attr_late(iterable.source, "__next__"))) and None,
+            ((lambda: StopIteration, lambda error: done.set(True) and None),),
+        )
+        return not_(done.get())
+
+    test = fetch if extra_test is None else (lambda: and_(extra_test(), fetch))
+    while_stmt(test, lambda: body(item.get()), get_state, set_state, names)
+
+
+__all__ = ["truth"]

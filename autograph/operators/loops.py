@@ -1,0 +1,709 @@
+"""Loops: `while` and `for`, run in Python while they only touch known values, staged otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from autograph.graph.graph import Operation, Tensor
+from autograph.graph.types import (
+    Array,
+    Const,
+    IterT,
+    Py,
+    Ref,
+    SeqT,
+    TooManyTypes,
+    TupleT,
+    Type,
+    Union,
+    generalize_deep,
+    join,
+    members,
+    python_class,
+)
+from autograph.operators.branches import and_, cond, if_stmt, narrow, rename_unbound, truth
+from autograph.operators.tracer import (
+    UNROLL_LIMIT,
+    DeadEnd,
+    Note,
+    Restart,
+    Trace,
+    TracedValue,
+    current,
+    emit,
+    flatten,
+    has_tensor,
+    leaf_types,
+    record,
+    unflatten,
+    vtype,
+)
+from autograph.ops import containers, core
+from autograph.ops.base import define
+
+State = Callable[[], tuple[Any, ...]]
+SetState = Callable[[tuple[Any, ...]], None]
+
+
+def while_stmt(
+    test: Callable[[], Any], body: Callable[[], None], get_state: State, set_state: SetState, names: tuple[str, ...]
+) -> None:
+    """`while test(): body()`; the state is what test and body may rebind."""
+    trace = current()
+    if trace is None:
+        record("while_loop")
+        while test():
+            body()
+        return
+    key = trace.key("loop")
+    decision = trace.decisions.loop(key)
+    if decision.mode == "unroll":
+        _run_in_python(trace, key, test, body)
+        return
+    if decision.mode is None:
+        if not has_tensor(get_state()):
+            _attempt(trace, key, lambda: _run_in_python(trace, key, test, body, attempt=True))
+            trace.notes.append(Note(trace.place(), "while loop: ran in Python, it touches only known values"))
+            return
+        decision.reason = "it computes with traced values"
+    trace.notes.append(Note(trace.place(), f"while loop: staged, {decision.reason}"))
+    stage(trace, key, test, body, get_state, set_state, names, unrollable=False)
+
+
+def _attempt(trace: Trace, key: Hashable, run: Callable[[], None]) -> None:
+    trace.attempts.append(key)
+    try:
+        run()
+    finally:
+        trace.attempts.pop()
+
+
+def _run_in_python(
+    trace: Trace, key: Hashable, test: Callable[[], Any], body: Callable[[], None], attempt: bool = False
+) -> None:
+    while True:
+        trace.step()
+        value = truth(test())
+        if isinstance(value, Tensor):
+            if not attempt:
+                trace.refuse(
+                    "a loop must be unrolled, but how often it runs is only known when the graph runs",
+                    trace.decisions.loop(key).reason,
+                )
+            decision = trace.decisions.loop(key)
+            decision.mode, decision.reason = "stage", "its test is a traced value"
+            raise Restart
+        if not value:
+            return
+        body()
+
+
+def stage(
+    trace: Trace,
+    key: Hashable,
+    test: Callable[[], Any],
+    body: Callable[[], None],
+    get_state: State,
+    set_state: SetState,
+    names: tuple[str, ...],
+    unrollable: bool,
+) -> None:
+    """A `while_loop` op: its first body computes the test, its second one a turn; both take and give the state."""
+    decision = trace.decisions.loop(key)
+    before = get_state()
+    types = _widen(trace, key, tuple(vtype(v) for v in before), names)
+    initial: list[Any] = []
+    for value, t in zip(before, types):
+        flatten(value, t, initial)
+    operation = Operation("while_loop", tuple(initial), {}, [], place=trace.place())
+
+    def enter(region: Any) -> None:
+        leaves: list[Type] = []
+        for t in types:
+            leaf_types(t, leaves)
+        tensors = iter([trace.param(region, t) for t in leaves])
+        set_state(rename_unbound(tuple(unflatten(t, tensors) for t in types), names))
+
+    def leave(values: tuple[Any, ...]) -> tuple[Any, ...]:
+        results: list[Any] = []
+        for value, t in zip(values, types):
+            flatten(value, t, results)
+        return tuple(results)
+
+    trace.loops.append((key, unrollable))
+    seen: list[tuple[Any, ...]] = []
+    try:
+        with trace.nested() as head:
+            enter(head)
+            ran, value = trace.run(lambda: truth(test()))
+            if ran:
+                seen.append(get_state())
+        with trace.nested() as turn:
+            enter(turn)
+            ended = False
+            if ran and not (value is False):
+                ended, _ = trace.run(body)
+                if ended:
+                    seen.append(get_state())
+        wider = types
+        for values in seen:
+            wider = _join_states(trace, wider, tuple(vtype(v) for v in values), names)
+        if wider != types:
+            decision.types = wider
+            trace.decisions.change("a loop carries more types than at first thought")
+            types = wider  # this pass is thrown away; what follows sees the right types
+            set_state(rename_unbound(_stand_ins(trace, types), names))
+            operation.outputs = []
+            operation.regions = (head, turn)
+            head.results = turn.results = None
+            trace.append(operation)
+            return
+        if ran:
+            trace.regions.append(head)
+            head.results = (value, *leave(seen[0]))
+            trace.regions.pop()
+        else:
+            head.results = None
+        if ended:
+            trace.regions.append(turn)
+            turn.results = leave(seen[-1])
+            trace.regions.pop()
+        else:
+            turn.results = None
+    finally:
+        trace.loops.pop()
+        set_state(before)
+    operation.regions = (head, turn)
+    leaves: list[Type] = []
+    for t in types:
+        leaf_types(t, leaves)
+    operation.outputs = [trace.tensor(t, operation) for t in leaves]
+    trace.append(operation)
+    if not ran or value is True:
+        raise DeadEnd
+    outputs = iter(operation.outputs)
+    set_state(rename_unbound(tuple(unflatten(t, outputs) for t in types), names))
+
+
+def _stand_ins(trace: Trace, types: tuple[Type, ...]) -> tuple[Any, ...]:
+    leaves: list[Type] = []
+    for t in types:
+        leaf_types(t, leaves)
+    tensors = iter([trace.tensor(t) for t in leaves])
+    return tuple(unflatten(t, tensors) for t in types)
+
+
+def _widen(trace: Trace, key: Hashable, types: tuple[Type, ...], names: tuple[str, ...]) -> tuple[Type, ...]:
+    """The types carried: those of the first turn, numbers without their values, joined with what was found before."""
+    types = tuple(generalize_deep(t) for t in types)
+    known = trace.decisions.loop(key).types
+    return types if known is None else _join_states(trace, known, types, names)
+
+
+def _join_states(
+    trace: Trace, a: tuple[Type, ...], b: tuple[Type, ...], names: tuple[str, ...]
+) -> tuple[Type, ...]:
+    out = []
+    for name, x, y in zip(names, a, b):
+        try:
+            out.append(join(x, y))
+        except TooManyTypes:
+            trace.refuse(
+                f"'{name}' changes its type in every turn of a loop",
+                "What a loop carries must come to a fixed set of types.",
+                f"Give '{name}' one type before the loop, or keep its items in a list.",
+            )
+    return tuple(out)
+
+
+# -- for ---------------------------------------------------------------------------------------------------------------
+
+
+class Iteration:
+    """How a staged loop steps through something: whether there is an item number i, and the item."""
+
+    def __init__(self, has: Callable[[Any], Any], item: Callable[[Any], Any], indexed: bool = True) -> None:
+        self.has, self.item, self.indexed = has, item, indexed
+
+
+def for_stmt(
+    iterable: Any,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    get_state: State,
+    set_state: SetState,
+    names: tuple[str, ...],
+) -> None:
+    """`for item in iterable: body(item)` while `extra_test()`, which is asked before the next item is fetched."""
+    from autograph.operators.generators import GeneratorValue, for_generator
+
+    trace = current()
+    if isinstance(iterable, GeneratorValue):
+        for_generator(iterable, extra_test, body, get_state, set_state, names)
+        return
+    if trace is None:
+        record("while_loop")
+        iterator = iter(iterable)
+        while extra_test is None or extra_test():
+            try:
+                item = next(iterator)
+            except StopIteration:
+                break
+            body(item)
+        return
+    if isinstance(iterable, Filtered):
+        filtered = iterable
+
+        def guarded(item: Any) -> None:
+            keep = filtered.keep(item)
+            if_stmt(keep, lambda: body(item), lambda: None, get_state, set_state, names)
+
+        for_stmt(filtered.inner, extra_test, guarded, get_state, set_state, names)
+        return
+    if isinstance(iterable, Tensor):
+        from autograph.operators.objects import object_iterator
+
+        if (other := object_iterator(iterable)) is not None:
+            for_stmt(other[0], extra_test, body, get_state, set_state, names)
+            return
+    key = trace.key("loop")
+    decision = trace.decisions.loop(key)
+    known = known_items(iterable)
+    state = (get_state, set_state, names)
+    if decision.mode == "unroll" and known is not None:
+        trace.notes.append(Note(trace.place(), f"for loop: unrolled, {decision.reason}"))
+        _unroll(trace, key, known, extra_test, body, state)
+        return
+    if known is not None and decision.mode is None:
+        if isinstance(iterable, range) or not any(has_tensor(i) for i in known):
+            if not has_tensor(get_state()) or not isinstance(iterable, range) and len(known) <= UNROLL_LIMIT:
+                plain = not has_tensor(get_state()) and not any(map(has_tensor, known if not isinstance(iterable, range) else ()))
+                if plain:
+                    _attempt(trace, key, lambda: _unroll(trace, key, known, extra_test, body, state, attempt=True))
+                    trace.notes.append(Note(trace.place(), "for loop: ran in Python, it touches only known values"))
+                    return
+        if not isinstance(iterable, range) and len(known) <= UNROLL_LIMIT:
+            trace.notes.append(Note(trace.place(), "for loop: unrolled, it runs over a short tuple"))
+            _unroll(trace, key, known, extra_test, body, state)
+            return
+        decision.reason = "it computes with traced values"
+    elif known is not None and not isinstance(iterable, range) and len(known) <= UNROLL_LIMIT:
+        trace.notes.append(Note(trace.place(), "for loop: unrolled, it runs over a short tuple"))
+        _unroll(trace, key, known, extra_test, body, state)
+        return
+    if isinstance(iterable, Tensor) and isinstance(iterable._ag_type, Union):
+        _for_union(trace, iterable, extra_test, body, get_state, set_state, names)
+        return
+    trace.notes.append(Note(trace.place(), f"for loop: staged, {decision.reason or 'it runs over a traced value'}"))
+    unrollable = known is not None and len(known) <= UNROLL_LIMIT * 16
+    iteration = iteration_of(trace, iterable)
+    stage_for(trace, key, iteration, extra_test, body, get_state, set_state, names, unrollable)
+
+
+def _for_union(trace: Trace, iterable: Tensor, extra_test: Any, body: Any, get_state: Any, set_state: Any, names: Any) -> None:
+    """A loop over one of several types: one loop for each."""
+    alternatives = members(iterable._ag_type)
+
+    def for_member(i: int) -> None:
+        item = narrow(iterable, (alternatives[i],))
+        if i == len(alternatives) - 1:
+            for_stmt(item, extra_test, body, get_state, set_state, names)
+            return
+        test = emit(core.IS_TYPE, iterable, core.TypeChoice((alternatives[i],)))
+        if_stmt(
+            test,
+            lambda: for_stmt(item, extra_test, body, get_state, set_state, names),
+            lambda: for_member(i + 1),
+            get_state,
+            set_state,
+            names,
+        )
+
+    for_member(0)
+
+
+def _unroll(
+    trace: Trace,
+    key: Hashable,
+    items: Any,
+    extra_test: Any,
+    body: Callable[[Any], None],
+    state: tuple[State, SetState, tuple[str, ...]],
+    attempt: bool = False,
+) -> None:
+    for item in items:
+        trace.step()
+        if extra_test is not None:
+            more = truth(extra_test())
+            if isinstance(more, Tensor):
+                if attempt:
+                    decision = trace.decisions.loop(key)
+                    decision.mode, decision.reason = "stage", "its end depends on a traced value"
+                    raise Restart
+                if_stmt(more, lambda item=item: body(item), lambda: None, *state)  # type: ignore[misc]
+                continue
+            if not more:
+                return
+        body(item)
+
+
+def stage_for(
+    trace: Trace,
+    key: Hashable,
+    iteration: Iteration,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    get_state: State,
+    set_state: SetState,
+    names: tuple[str, ...],
+    unrollable: bool,
+) -> None:
+    """A `for` as a `while` over an index that joins the state."""
+    index: list[Any] = [0]
+
+    def test() -> Any:
+        if extra_test is None:
+            return iteration.has(index[0])
+        return and_(extra_test(), lambda: iteration.has(index[0]))
+
+    def turn() -> None:
+        i = index[0]
+        index[0] = i + 1
+        body(iteration.item(i))
+
+    def get() -> tuple[Any, ...]:
+        return (index[0], *get_state())
+
+    def put(values: tuple[Any, ...]) -> None:
+        index[0] = values[0]
+        set_state(values[1:])
+
+    stage(trace, key, test, turn, get, put, ("the loop index", *names), unrollable)
+
+
+def known_items(iterable: Any) -> Any:
+    """The items of an iterable whose length is known now; None for others."""
+    if isinstance(iterable, (tuple, str, bytes, range)):
+        return iterable
+    if isinstance(iterable, Lazy):
+        return iterable.known()
+    if isinstance(iterable, Tensor):
+        t = iterable._ag_type
+        if isinstance(t, TupleT):
+            from autograph.operators.tracer import unpack_tuple
+
+            return unpack_tuple(iterable, t)
+        if isinstance(t, Ref) and t.kind == "list" and t.site.fixed is not None:
+            t.site.was_read = True
+            return ItemsOf(iterable, len(t.site.fixed))
+        if isinstance(t, Ref) and t.kind == "dict" and t.site.closed:
+            t.site.was_read = True
+            return tuple(t.site.fields)
+        if isinstance(t, IterT) and t.cls is not None and iterable._ag_op is not None:
+            return _known_view(iterable)
+        return None
+    if isinstance(iterable, (frozenset, np.dtype)) or (isinstance(iterable, type) and hasattr(iterable, "__members__")):
+        return tuple(iterable)
+    return None
+
+
+def _known_view(view: Tensor) -> Any:
+    op = view._ag_op
+    if op is None or not op.name.startswith("dict."):
+        return None
+    source = op.args[0]
+    if not isinstance(source, Tensor) or not isinstance(source._ag_type, Ref) or not source._ag_type.site.closed:
+        return None
+    site = source._ag_type.site
+    site.was_read = True
+    keys = tuple(site.fields)
+    if op.name == "dict.keys":
+        return keys
+    if op.name == "dict.values":
+        return ItemsOf(source, len(keys), keys)
+    if op.name == "dict.items":
+        return ItemsOf(source, len(keys), keys, pairs=True)
+    return None
+
+
+class ItemsOf:
+    """The items of a list (or dict) of fixed size, read one by one as the loop gets there."""
+
+    def __init__(self, source: Tensor, length: int, keys: tuple[Any, ...] | None = None, pairs: bool = False) -> None:
+        self.source, self.length, self.keys, self.pairs = source, length, keys, pairs
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __iter__(self) -> Any:
+        for i in range(self.length):
+            yield self[i]
+
+    def __getitem__(self, i: int) -> Any:
+        if not -self.length <= i < self.length:
+            raise IndexError(i)
+        key = i if self.keys is None else self.keys[i]
+        value = emit(containers.GET_ITEM, self.source, key)
+        return (key, value) if self.pairs else value
+
+
+class Lazy(TracedValue):
+    """An iterable made of others (enumerate, zip, reversed, map) that a loop or a builtin consumes at once."""
+
+    def known(self) -> Any:
+        """The items, if their number is known and small parts of the trace; None otherwise."""
+        return None
+
+    def iteration(self, trace: Trace) -> Iteration:
+        raise NotImplementedError
+
+    def pack(self) -> Any:
+        trace = current()
+        assert trace is not None
+        trace.refuse(
+            f"a {type(self).__name__.lower()} object is kept as a value",
+            "In a graph it is consumed where it is made: by a loop, or by list(), sum(), sorted(), ...",
+            "Make a list of it first.",
+        )
+
+    def truth(self) -> bool:
+        return True
+
+
+class Enumerate(Lazy):
+    """`enumerate(inner, start)`."""
+
+    def __init__(self, inner: Any, start: Any = 0) -> None:
+        self.inner, self.start = inner, start
+
+    def known(self) -> Any:
+        items = known_items(self.inner)
+        return None if items is None or isinstance(items, range) else _Mapped(items, lambda i, v: (self.start + i, v))
+
+    def iteration(self, trace: Trace) -> Iteration:
+        inner = iteration_of(trace, self.inner)
+        return Iteration(inner.has, lambda i: (i if _is(self.start, 0) else self.start + i, inner.item(i)))
+
+
+class _Mapped:
+    def __init__(self, items: Any, fn: Callable[[int, Any], Any]) -> None:
+        self.items, self.fn = items, fn
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Any:
+        for i, item in enumerate(self.items):
+            yield self.fn(i, item)
+
+
+class Zip(Lazy):
+    """`zip(*parts, strict=...)`."""
+
+    def __init__(self, parts: tuple[Any, ...]) -> None:
+        self.parts = parts
+
+    def known(self) -> Any:
+        if not self.parts:
+            return ()
+        items = [known_items(p) for p in self.parts]
+        if any(i is None for i in items) or all(isinstance(i, range) for i in items):
+            if not any(i is not None and not isinstance(i, range) for i in items):
+                return None
+            return self._partly_known(items)
+        length = min(len(i) for i in items)
+        return _Zipped(items, length)
+
+    def _partly_known(self, items: list[Any]) -> Any:
+        """Some parts have a known length; an array of known length may be read by index."""
+        lengths = []
+        for part, known in zip(self.parts, items):
+            if known is not None:
+                lengths.append(len(known))
+                continue
+            t = vtype(part)
+            if isinstance(t, Array) and t.shape and t.shape[0] is not None:
+                lengths.append(t.shape[0])
+            else:
+                return None
+        full = [k if k is not None else _Rows(p) for k, p in zip(items, self.parts)]
+        return _Zipped(full, min(lengths))
+
+    def iteration(self, trace: Trace) -> Iteration:
+        inner = [iteration_of(trace, p) for p in self.parts]
+
+        def has(i: Any) -> Any:
+            return and_(inner[0].has(i), *(lambda part=part: part.has(i) for part in inner[1:]))
+
+        return Iteration(has, lambda i: tuple(part.item(i) for part in inner))
+
+
+class _Rows:
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __getitem__(self, i: int) -> Any:
+        return emit(containers.GET_ITEM, self.array, i)
+
+
+class _Zipped:
+    def __init__(self, items: list[Any], length: int) -> None:
+        self.items, self.length = items, length
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __iter__(self) -> Any:
+        for i in range(self.length):
+            yield tuple(part[i] for part in self.items)
+
+    def __getitem__(self, i: int) -> Any:
+        return tuple(part[i] for part in self.items)
+
+
+class Reversed(Lazy):
+    """`reversed(inner)`."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def known(self) -> Any:
+        items = known_items(self.inner)
+        if items is None:
+            return None
+        return items[::-1] if isinstance(items, (tuple, range, str)) else tuple(items)[::-1]
+
+    def iteration(self, trace: Trace) -> Iteration:
+        inner = iteration_of(trace, self.inner)
+        if not inner.indexed:
+            trace.refuse("reversed() of something that has no length", "", "Make a list of it first.")
+        from autograph.operators.builtin_functions import length
+
+        n = length(self.inner)
+        return Iteration(lambda i: i < n, lambda i: inner.item(n - 1 - i))
+
+
+class Map(Lazy):
+    """`map(fn, *parts)`."""
+
+    def __init__(self, fn: Any, parts: tuple[Any, ...]) -> None:
+        self.fn, self.parts = fn, parts
+        self.inner = parts[0] if len(parts) == 1 else Zip(parts)
+
+    def _call(self, item: Any) -> Any:
+        from autograph.operators.calls import call
+
+        return call(self.fn, item) if len(self.parts) == 1 else call(self.fn, *item)
+
+    def known(self) -> Any:
+        items = known_items(self.inner)
+        return None if items is None or isinstance(items, range) else _Mapped(items, lambda i, v: self._call(v))
+
+    def iteration(self, trace: Trace) -> Iteration:
+        inner = iteration_of(trace, self.inner)
+        return Iteration(inner.has, lambda i: self._call(inner.item(i)))
+
+
+class Filtered(Lazy):
+    """`filter(fn, inner)`."""
+
+    def __init__(self, fn: Any, inner: Any) -> None:
+        self.fn, self.inner = fn, inner
+
+    def keep(self, item: Any) -> Any:
+        from autograph.operators.calls import call
+
+        return item if self.fn is None else call(self.fn, item)
+
+
+def iteration_of(trace: Trace, iterable: Any) -> Iteration:
+    """How to step through an iterable inside the graph."""
+    if isinstance(iterable, Lazy):
+        return iterable.iteration(trace)
+    if isinstance(iterable, range):
+        start, step, n = iterable.start, iterable.step, len(iterable)
+        if start == 0 and step == 1:
+            return Iteration(lambda i: i < n, lambda i: i)
+        return Iteration(lambda i: i < n, lambda i: start + i * step)
+    if isinstance(iterable, Tensor):
+        op, t = iterable._ag_op, iterable._ag_type
+        if op is not None and op.name == "range":
+            return _range_iteration(op.args)
+        if isinstance(t, Array) and t.shape != ():
+            n = emit(containers.LEN, iterable)
+            return Iteration(lambda i: i < n, lambda i: emit(containers.GET_ITEM, iterable, i))
+        if isinstance(t, (SeqT, TupleT)) or python_class(t) in (str, bytes, range):
+            n = emit(containers.LEN, iterable)
+            return Iteration(lambda i: i < n, lambda i: emit(containers.GET_ITEM, iterable, i))
+        if isinstance(t, Ref) and t.kind == "list":
+            return Iteration(
+                lambda i: emit(containers.HAS_INDEX, iterable, i), lambda i: emit(containers.GET_ITEM, iterable, i)
+            )
+        return _host_iteration(iterable)
+    if isinstance(iterable, (tuple, str, bytes)):
+        from autograph.operators.tracer import pack
+
+        packed = pack(iterable)
+        n = len(iterable)
+        return Iteration(lambda i: i < n, lambda i: emit(containers.GET_ITEM, packed, i))
+    return _host_iteration(iterable)
+
+
+def _host_iteration(iterable: Any) -> Iteration:
+    """Through Python's own iterator, which notices changes of a dict or set."""
+    iterator = emit(HOLD, iterable)
+    return Iteration(
+        lambda i: emit(core.ITEM, emit(containers.NEXT_ITEM, iterator, raw=True), 0),
+        lambda i: emit(core.ITEM, emit(LAST_ITEM, iterator, raw=True), 0),
+        indexed=False,
+    )
+
+
+class _Holder:
+    """A run-time iterator that remembers the item that it gave last."""
+
+    __slots__ = ("item", "iterator")
+
+    def __init__(self, iterable: Any) -> None:
+        self.iterator = iter(iterable)
+        self.item: Any = None
+
+    def __iter__(self) -> _Holder:
+        return self
+
+    def __next__(self) -> Any:
+        self.item = next(self.iterator)
+        return self.item
+
+
+def _last_rule(it: Any) -> Type:
+    return TupleT((it.elem,))
+
+
+LAST_ITEM = define("last_item", lambda holder: (holder.item,), _last_rule, "effect")
+HOLD = define("iterate", _Holder, containers.ITER.rule, "alloc")
+
+
+def _is(value: Any, number: int) -> bool:
+    return type(value) is int and value == number
+
+
+def _range_iteration(args: tuple[Any, ...]) -> Iteration:
+    if len(args) == 1:
+        start, stop, step = 0, args[0], 1
+    elif len(args) == 2:
+        start, stop, step = args[0], args[1], 1
+    else:
+        start, stop, step = args
+    if _is(start, 0) and _is(step, 1) and isinstance(stop, Tensor) and stop._ag_type == Py(int):
+        return Iteration(lambda i: i < stop, lambda i: i)
+    n = emit(containers.RANGE_LENGTH, *args)
+    if _is(start, 0) and _is(step, 1):
+        return Iteration(lambda i: i < n, lambda i: i)
+    return Iteration(lambda i: i < n, lambda i: emit(containers.RANGE_ITEM, i, start, step))
+
+
+__all__ = ["Const", "for_stmt", "while_stmt", "cond"]

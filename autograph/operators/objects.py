@@ -1,0 +1,676 @@
+"""Objects: attributes, methods, construction, and operators that a user's class overloads."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import enum
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograph.graph.graph import Tensor
+from autograph.graph.types import (
+    BOTTOM,
+    Array,
+    Const,
+    Host,
+    IterT,
+    Py,
+    Ref,
+    Scalar,
+    SeqT,
+    TupleT,
+    Type,
+    join,
+    members,
+    python_class,
+)
+from autograph.operators.branches import cond, is_object, split, truth
+from autograph.operators.calls import BoundMethod, BoundOp, call, call_host, handles
+from autograph.operators.external import abstract, is_static, is_user_class, is_user_module
+from autograph.operators.tracer import Trace, TracedValue, current, emit, has_tensor, pack, require, vtype
+from autograph.operators.variables import AttributeReference, Reference, read_outside
+from autograph.ops import arithmetic, containers, core
+from autograph.ops.base import Op
+
+_MISSING = object()
+
+
+class ObjectReference(Reference):
+    """A class or function that exists outside the trace, as the start of an attribute path."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.key = ("object", id(value))
+
+    def get(self) -> Any:
+        return self.value
+
+    def __repr__(self) -> str:
+        return getattr(self.value, "__name__", repr(self.value))
+
+
+def outside_object(trace: Trace, value: Any) -> Any:
+    """A live object met outside the trace, as a value of the trace."""
+    if is_static(value) or isinstance(value, tuple):
+        return value
+    return read_outside(trace, ObjectReference(value), value)
+
+
+# -- reading attributes ------------------------------------------------------------------------------------------------
+
+
+def get_attr(x: Any, name: str) -> Any:
+    """`x.name`."""
+    trace = current()
+    if trace is None:
+        return getattr(x, name)
+    if isinstance(x, Tensor):
+        return _tensor_attr(trace, x, name)
+    if isinstance(x, TracedValue):
+        return x.attribute(name) if hasattr(x, "attribute") else _no_attribute(trace, x, name)
+    if isinstance(x, types.ModuleType):
+        return _module_attr(trace, x, name)
+    if isinstance(x, type):
+        return class_attr(trace, x, name)
+    if isinstance(x, tuple):
+        return getattr(x, name)
+    op = constant_method(x, name)
+    if op is not None and callable(getattr(x, name, None)):
+        return BoundOp(op, x)
+    try:
+        value = getattr(x, name)
+    except AttributeError:
+        return emit(core.GET_ATTR, x, name, type_=BOTTOM)
+    if callable(value) or is_static(value) or isinstance(value, (int, float, complex, np.generic, tuple)):
+        return value
+    return read_outside(trace, AttributeReference(ObjectReference(x), name), value)
+
+
+def _module_attr(trace: Trace, module: types.ModuleType, name: str) -> Any:
+    try:
+        value = getattr(module, name)
+    except AttributeError:
+        return emit(core.GET_ATTR, module, name, type_=BOTTOM)
+    if is_static(value) or not is_user_module(module.__name__):
+        return value
+    return read_outside(trace, AttributeReference(ObjectReference(module), name), value)
+
+
+def _no_attribute(trace: Trace, x: Any, name: str) -> Any:
+    trace.refuse(f"the attribute '{name}' of a {type(x).__name__.lower()} is read", "", "")
+
+
+def class_attr(trace: Trace, cls: type, name: str) -> Any:
+    """An attribute of a class: functions as they are, values read when the graph runs."""
+    if isinstance(cls, enum.EnumMeta) or not is_user_module(cls.__module__) or name.startswith("__"):
+        try:
+            return getattr(cls, name)
+        except AttributeError:
+            return emit(core.GET_ATTR, cls, name, type_=BOTTOM)
+    try:
+        value = getattr(cls, name)
+    except AttributeError:
+        return emit(core.GET_ATTR, cls, name, type_=BOTTOM)
+    if isinstance(value, (types.FunctionType, types.MethodType, type)) or isinstance(value, property):
+        return value
+    return read_outside(trace, AttributeReference(ObjectReference(cls), name), value)
+
+
+def _tensor_attr(trace: Trace, x: Tensor, name: str) -> Any:
+    t = x._ag_type
+    if any(is_object(m) for m in members(t)):
+        return split(x, is_object, lambda o: object_attr(trace, o, name), lambda o: _tensor_attr(trace, o, name))
+    kinds = [member_op(m, name) for m in members(t)]
+    found = [k for k in kinds if k is not None]
+    if not found:
+        return _host_attr(trace, x, name)
+    is_method = found[0][0]
+    if len(kinds) == 1:
+        op = found[0][1]
+    else:
+        op = _joint_op(name, is_method)
+    return BoundOp(op, x) if is_method else emit(op, x)
+
+
+def _host_attr(trace: Trace, x: Tensor, name: str) -> Any:
+    t = x._ag_type
+    if isinstance(t, TupleT) and t.cls is not tuple and name in getattr(t.cls, "_fields", ()):
+        return emit(core.ITEM, x, t.cls._fields.index(name))  # type: ignore[attr-defined]
+    if isinstance(t, Host) and t.cls is not None and issubclass(t.cls, BaseException):
+        return _exception_attr(x, name)
+    if any(isinstance(m, Host) for m in members(t)):
+        if isinstance(t, Host) and t.cls is type and name in ("__name__", "__qualname__", "__module__"):
+            return emit(core.GET_ATTR, x, name, type_=Py(str))
+        return HostMethod(x, name)
+    return emit(core.GET_ATTR, x, name, type_=BOTTOM)
+
+
+def _exception_attr(x: Tensor, name: str) -> Any:
+    if name == "args":
+        return emit(core.GET_ATTR, x, name, type_=SeqT(Host()))
+    if name in ("__class__",):
+        return emit(core.TYPE, x)
+    return HostMethod(x, name)
+
+
+class HostMethod(TracedValue):
+    """An attribute of an object that only the host understands: called, or passed on, when the graph runs."""
+
+    def __init__(self, owner: Any, name: str) -> None:
+        self.owner, self.name = owner, name
+
+    def pack(self) -> Any:
+        return emit(core.GET_ATTR, self.owner, self.name, type_=Host())
+
+    def truth(self) -> Any:
+        return truth(self.pack())
+
+    def __autograph_call__(self, *args: Any, **kwargs: Any) -> Any:
+        return call(self.pack(), *args, **kwargs)
+
+
+def member_op(t: Type, name: str) -> tuple[bool, Op] | None:
+    """(is it a method, the op that answers) for an attribute of one type."""
+    from autograph.ops import methods
+
+    if isinstance(t, (Array, Scalar)) or (isinstance(t, Const) and isinstance(t.value, np.generic)):
+        if name in methods.ATTRIBUTES:
+            return False, methods.ATTRIBUTES[name]
+        return (True, methods.METHODS[name]) if name in methods.METHODS else None
+    if isinstance(t, Ref) and (t.kind, name) in containers.METHODS:
+        return True, containers.METHODS[t.kind, name]
+    if isinstance(t, IterT):
+        return None
+    cls = python_class(t)
+    if cls in (int, float, complex, bool, str, bytes):
+        op = methods.python_method(cls, name)  # type: ignore[arg-type]
+        if op is not None:
+            return callable(getattr(cls, name, None)), op
+    if cls is tuple and name in ("count", "index"):
+        return True, _TUPLE[name]
+    return None
+
+
+from autograph.ops.base import define  # noqa: E402
+
+_TUPLE = {n: define(f"tuple.{n}", getattr(tuple, n), core.always(Py(int))) for n in ("count", "index")}
+
+
+@functools.lru_cache(maxsize=None)
+def _joint_op(name: str, is_method: bool) -> Op:
+    """One op for an attribute that several types of a union have, each in its way."""
+
+    def rule(x: Any, *args: Any, **kwargs: Any) -> Type:
+        found = member_op(vtype(x) if not isinstance(x, Type) else x, name)
+        return BOTTOM if found is None else found[1].rule(x, *args, **kwargs)
+
+    if is_method:
+        return Op(f"method.{name}", lambda x, *a, **k: getattr(x, name)(*a, **k), rule, frozenset({"writes"}))
+    return Op(f"attribute.{name}", lambda x: getattr(x, name), rule)
+
+
+def constant_method(value: Any, name: str) -> Op | None:
+    """The op for a method of a constant string or number."""
+    found = member_op(Const(value), name) if isinstance(value, (int, float, complex, str, bytes, np.generic)) else None
+    return found[1] if found is not None else None
+
+
+def object_attr(trace: Trace, x: Any, name: str) -> Any:
+    """An attribute of an instance of a user's class: property, method, field, class attribute, `__getattr__`."""
+    site = x._ag_type.site
+    cls = site.cls
+    if name == "__class__":
+        return cls
+    if name == "__dict__":
+        trace.refuse("'__dict__' of an object is read", "Its fields are places of the graph.", "Read the fields by name.")
+    found = inspect.getattr_static(cls, name, _MISSING)
+    if isinstance(found, property):
+        return call(found.fget, x)
+    if isinstance(found, functools.cached_property):
+        if name not in site.fields:
+            value = call(found.func, x)
+            site.widen_field(name, vtype(value))
+            emit(core.SET_FIELD, x, name, pack(value))
+            return value
+        return _read_field(trace, x, name, None)
+    if isinstance(found, staticmethod):
+        return found.__func__
+    if isinstance(found, classmethod):
+        return BoundMethod(found.__func__, cls)
+    if isinstance(found, types.FunctionType) and name not in site.fields:
+        return BoundMethod(found, x)
+    if isinstance(found, (types.MemberDescriptorType, types.GetSetDescriptorType)):
+        found = _MISSING
+    elif found is not _MISSING and hasattr(type(found), "__get__") and not callable(found):
+        getter = inspect.getattr_static(type(found), "__get__", None)
+        if isinstance(getter, types.FunctionType):
+            return call(getter, outside_object(trace, found), x, cls)
+    default: Any = None if found is _MISSING else (class_attr(trace, cls, name),)
+    if name not in site.fields and default is None:
+        fallback = inspect.getattr_static(cls, "__getattr__", None)
+        if isinstance(fallback, types.FunctionType):
+            return call(fallback, x, name)
+    return _read_field(trace, x, name, default)
+
+
+def _read_field(trace: Trace, x: Any, name: str, default: tuple[Any] | None) -> Any:
+    site = x._ag_type.site
+    site.was_read = True
+    if name not in site.fields and default is not None and callable(default[0]):
+        return default[0]
+    t = site.read_field(name)
+    if default is not None:
+        t = join(t, vtype(default[0]))
+    if isinstance(t, Const) and default is None and name in site.fields:
+        return t.value if not _may_lack(site, name) else emit(core.GET_FIELD, x, name, type_=t)
+    return emit(core.GET_FIELD, x, name, type_=t)
+
+
+def _may_lack(site: Any, name: str) -> bool:
+    return True
+
+
+# -- writing attributes ------------------------------------------------------------------------------------------------
+
+
+def set_attr(x: Any, name: str, value: Any) -> None:
+    """`x.name = value`."""
+    trace = current()
+    if trace is None:
+        setattr(x, name, value)
+        return
+    if isinstance(x, Tensor):
+        if any(is_object(m) for m in members(x._ag_type)):
+            split(x, is_object, lambda o: _set_object_attr(trace, o, name, value), lambda o: set_attr(o, name, value))
+            return
+        _set_array_attr(trace, x, name, value)
+        return
+    if isinstance(x, type) or isinstance(x, (types.ModuleType, types.FunctionType)):
+        from autograph.operators.variables import store
+
+        store(SettableReference(ObjectReference(x), name), value)
+        return
+    if isinstance(x, TracedValue):
+        trace.refuse(f"an attribute of a {type(x).__name__.lower()} is set")
+    emit(core.SET_FIELD, pack(x), name, pack(value))
+
+
+class SettableReference(AttributeReference):
+    """An attribute of a class, module or function, written when the graph runs."""
+
+    def set(self, value: Any) -> None:
+        setattr(self.parent.get(), self.name, value)
+
+
+def _set_array_attr(trace: Trace, x: Tensor, name: str, value: Any) -> None:
+    if any(isinstance(m, Array) for m in members(x._ag_type)):
+        trace.refuse(
+            f"the attribute '{name}' of an array is set",
+            "It changes the array's shape or dtype in place.",
+            "Make a new array: x = x.reshape(...), x = x.view(...).",
+        )
+    if any(isinstance(m, Host) for m in members(x._ag_type)):
+        emit(core.SET_FIELD, x, name, pack(value))
+        return
+    emit(core.SET_FIELD, x, name, pack(value), type_=BOTTOM)
+
+
+def _set_object_attr(trace: Trace, x: Tensor, name: str, value: Any) -> None:
+    cls = x._ag_type.site.cls  # type: ignore[attr-defined]
+    found = inspect.getattr_static(cls, name, _MISSING)
+    if isinstance(found, property):
+        if found.fset is None:
+            emit(core.SET_FIELD, x, name, pack(value), type_=BOTTOM)
+        call(found.fset, x, value)
+        return
+    setter = inspect.getattr_static(cls, "__setattr__", None)
+    if isinstance(setter, types.FunctionType):
+        if setter.__code__.co_filename == "<string>":  # a frozen dataclass: raises
+            emit(core.SET_FIELD, x, name, pack(value), type_=BOTTOM)
+        call(setter, x, name, value)
+        return
+    write_field(x, name, value)
+
+
+def write_field(x: Tensor, name: str, value: Any, op: Op = core.SET_FIELD) -> None:
+    """Writes an instance attribute itself."""
+    x._ag_type.site.widen_field(name, vtype(value))  # type: ignore[attr-defined]
+    emit(op, x, name, pack(value))
+
+
+def del_attr(x: Any, name: str) -> None:
+    """`del x.name`."""
+    trace = current()
+    if trace is None:
+        delattr(x, name)
+        return
+    emit(core.DEL_FIELD, pack(x), name)
+
+
+@handles(object.__setattr__)
+def _object_setattr(x: Any, name: str, value: Any) -> None:
+    write_field(x, name, value, core.SET_FROZEN)
+
+
+@handles(object.__init__, object.__init_subclass__)
+def _object_init(*args: Any) -> None:
+    return None
+
+
+# -- construction ------------------------------------------------------------------------------------------------------
+
+
+def instantiate(trace: Trace, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`cls(*args, **kwargs)`."""
+    if issubclass(cls, BaseException):
+        return emit(core.MAKE_EXCEPTION, cls, *map(pack, args), **{k: pack(v) for k, v in kwargs.items()})
+    if issubclass(cls, tuple) and hasattr(cls, "_fields") and _plain_namedtuple(cls):
+        return cls(*args, **kwargs)
+    if isinstance(cls, enum.EnumMeta):
+        if has_tensor(args):
+            trace.refuse(f"a member of {cls.__name__} is looked up by a traced value", "", "Compare the values instead.")
+        return cls(*args, **kwargs)
+    if cls is contextlib.nullcontext or cls is contextlib.suppress:
+        from autograph.operators import exceptions
+
+        return (exceptions.Nullcontext if cls is contextlib.nullcontext else exceptions.Suppress)(*args, **kwargs)
+    if is_user_class(cls):
+        return new_object(trace, cls, args, kwargs)
+    if is_user_module(cls.__module__) and cls.__flags__ & (1 << 9):
+        trace.refuse(
+            f"an object of class '{cls.__name__}' is made",
+            "Classes with a base class written in C, a metaclass, __new__ or __getattribute__ are not supported.",
+            "Use a plain class, or make the object outside the function.",
+        )
+    return call_host(trace, cls, args, kwargs)
+
+
+def _plain_namedtuple(cls: type) -> bool:
+    new = cls.__new__
+    return isinstance(new, types.FunctionType) and (new.__module__ or "").startswith("namedtuple_")
+
+
+def new_object(trace: Trace, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """An instance of a user's class, made when the graph runs; `__init__` is converted."""
+    site = trace.decisions.site(trace.key("object"), "object", cls)
+    instance = emit(core.NEW_OBJECT, cls, site)
+    init = inspect.getattr_static(cls, "__init__", None)
+    if isinstance(init, types.FunctionType):
+        if dataclasses.is_dataclass(cls) and init.__code__.co_filename == "<string>":
+            _dataclass_init(cls, instance, init, args, kwargs)
+        else:
+            call(init, instance, *args, **kwargs)
+    elif args or kwargs:
+        emit(core.HOST_CALL, cls, *map(pack, args), type_=BOTTOM, **kwargs)
+    return instance
+
+
+def _dataclass_init(cls: type, instance: Any, init: Any, args: Any, kwargs: Any) -> None:
+    try:
+        bound = inspect.signature(init).bind(instance, *args, **kwargs)
+    except TypeError:
+        emit(core.HOST_CALL, cls, *map(pack, args), type_=BOTTOM, **{k: pack(v) for k, v in kwargs.items()})
+        return
+    given = bound.arguments
+    frozen = cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    op = core.SET_FROZEN if frozen else core.SET_FIELD
+    late = []
+    for field in cls.__dataclass_fields__.values():  # type: ignore[attr-defined]
+        kind = field._field_type
+        if field.name in given:
+            value = given[field.name]
+        elif field.default is not dataclasses.MISSING:
+            value = outside_object(require(), field.default)
+            if kind.name == "_FIELD" and not field.init:
+                continue
+        elif field.default_factory is not dataclasses.MISSING:
+            value = call(field.default_factory)
+        else:
+            continue
+        if kind.name == "_FIELD_INITVAR":
+            late.append(value)
+        elif kind.name == "_FIELD":
+            write_field(instance, field.name, value, op)
+    post = inspect.getattr_static(cls, "__post_init__", None)
+    if isinstance(post, types.FunctionType):
+        call(post, instance, *late)
+
+
+# -- operators that classes overload -----------------------------------------------------------------------------------
+
+_NAMES = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "@": "matmul",
+    "&": "and",
+    "|": "or",
+    "^": "xor",
+    "<<": "lshift",
+    ">>": "rshift",
+}
+_COMPARISONS = {
+    "<": ("__lt__", "__gt__"),
+    "<=": ("__le__", "__ge__"),
+    ">": ("__gt__", "__lt__"),
+    ">=": ("__ge__", "__le__"),
+    "==": ("__eq__", "__eq__"),
+    "!=": ("__ne__", "__ne__"),
+}
+
+
+def method_of(x: Any, name: str) -> Any:
+    """A special method of an object, bound; None if its class does not define it in Python."""
+    if not (isinstance(x, Tensor) and is_object(x._ag_type)):
+        return None
+    found = inspect.getattr_static(x._ag_type.site.cls, name, None)  # type: ignore[attr-defined]
+    return BoundMethod(found, x) if isinstance(found, types.FunctionType) else None
+
+
+def has_object(value: Any) -> bool:
+    return isinstance(value, Tensor) and any(is_object(m) for m in members(value._ag_type))
+
+
+def split_objects(value: Any, special: Callable[[Any], Any], rest: Callable[[Any], Any]) -> tuple[Any] | None:
+    """`special` for each alternative that is a user's object, `rest` for the others; None if there is no object."""
+    if not has_object(value):
+        return None
+    return (split(value, is_object, special, rest),)
+
+
+def binary(symbol: str, a: Any, b: Any) -> Any:
+    """`a <symbol> b`, where a class may overload it."""
+    for value, other in ((a, lambda v: binary(symbol, v, b)), (b, lambda v: binary(symbol, a, v))):
+        if has_object(value) and not is_object(value._ag_type):
+            return split(value, is_object, other, other)
+    name = _NAMES[symbol]
+    attempts = [(method_of(a, f"__{name}__"), b), (method_of(b, f"__r{name}__"), a)]
+    if attempts[1][0] is not None and _is_subclass(b, a):
+        attempts.reverse()
+    result = _first(attempts)
+    return emit(arithmetic.BINARY[symbol], pack(a), pack(b)) if result is NotImplemented else result
+
+
+def inplace(symbol: str, a: Any, b: Any) -> Any:
+    """`a <symbol>= b`; gives the new value of a."""
+    if has_object(a) or has_object(b):
+        if has_object(a) and not is_object(a._ag_type):
+            return split(a, is_object, lambda v: inplace(symbol, v, b), lambda v: inplace(symbol, v, b))
+        method = method_of(a, f"__i{_NAMES[symbol]}__")
+        if method is not None:
+            result = call(method, b)
+            if result is not NotImplemented:
+                return result
+        return binary(symbol, a, b)
+    return emit(arithmetic.INPLACE[symbol], pack(a), pack(b))
+
+
+def _is_subclass(b: Any, a: Any) -> bool:
+    p, q = python_class(vtype(b)), python_class(vtype(a))
+    return p is not None and q is not None and p is not q and issubclass(p, q)
+
+
+def _first(attempts: list[tuple[Any, Any]]) -> Any:
+    for method, other in attempts:
+        if method is None:
+            continue
+        result = call(method, other)
+        if result is NotImplemented:
+            continue
+        if isinstance(result, Tensor) and Const(NotImplemented) in members(result._ag_type):
+            require().refuse(
+                "an overloaded operator returns NotImplemented for some values only",
+                "Which method answers must be known while the graph is built.",
+                "Decide by the type of the operand.",
+            )
+        return result
+    return NotImplemented
+
+
+def compare(symbol: str, a: Any, b: Any) -> Any:
+    """`a <symbol> b` for a comparison, where a class may overload it."""
+    if not (has_object(a) or has_object(b)):
+        return emit(arithmetic.COMPARE[symbol], pack(a), pack(b))
+    for value, other in ((a, lambda v: compare(symbol, v, b)), (b, lambda v: compare(symbol, a, v))):
+        if has_object(value) and not is_object(value._ag_type):
+            return split(value, is_object, other, other)
+    left, right = _COMPARISONS[symbol]
+    if symbol == "!=" and method_of(a, "__ne__") is None and method_of(b, "__ne__") is None:
+        equal = compare("==", a, b)
+        return emit(core.NOT, equal) if isinstance(equal, Tensor) else not equal
+    first, second = method_of(a, left), method_of(b, right)
+    for method, x, y in ((first, a, b), (second, b, a)):
+        if method is not None and method.function.__code__.co_filename == "<string>":
+            return _dataclass_compare(symbol if x is a else right, x, y)
+    attempts = [(first, b), (second, a)]
+    if second is not None and _is_subclass(b, a):
+        attempts.reverse()
+    result = _first(attempts)
+    if result is NotImplemented:
+        if symbol == "==":
+            return emit(core.IS, pack(a), pack(b))
+        return emit(arithmetic.COMPARE[symbol], pack(a), pack(b))
+    return result
+
+
+def _dataclass_compare(symbol: str, x: Any, y: Any) -> Any:
+    cls = x._ag_type.site.cls
+    if not (isinstance(y, Tensor) and is_object(y._ag_type) and y._ag_type.site.cls is cls):  # type: ignore[attr-defined]
+        if symbol in ("==", "!="):
+            return symbol == "!="
+        return emit(arithmetic.COMPARE[symbol], pack(x), pack(y), type_=BOTTOM)
+    names = [f.name for f in dataclasses.fields(cls) if f.compare]
+    left, right = (tuple(get_attr(o, n) for n in names) for o in (x, y))
+    return emit(arithmetic.COMPARE[symbol], pack(left), pack(right))
+
+
+def unary(symbol: str, x: Any) -> Any:
+    """`-x`, `+x`, `~x`."""
+    name = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[symbol]
+    handled = split_objects(x, lambda o: special_call(o, name, arithmetic.UNARY[symbol]), lambda o: unary(symbol, o))
+    return emit(arithmetic.UNARY[symbol], x) if handled is None else handled[0]
+
+
+def special_call(x: Any, name: str, op: Op, *args: Any) -> Any:
+    """A special method, or the op (which raises what Python raises) where the class has none."""
+    method = method_of(x, name)
+    return call(method, *args) if method is not None else emit(op, x, *args, type_=BOTTOM)
+
+
+def object_truth(x: Any) -> Any:
+    """`bool(x)`: `__bool__`, else `__len__`, else True."""
+    method = method_of(x, "__bool__")
+    if method is not None:
+        return truth(call(method))
+    method = method_of(x, "__len__")
+    return truth(call(method)) if method is not None else True
+
+
+def contains_object(container: Any, value: Any) -> tuple[Any] | None:
+    """`value in container` where the container is a user's object, or its items may be."""
+    if has_object(container):
+        method = method_of(container, "__contains__")
+        if method is not None:
+            return (truth(call(method, value)),)
+        require().refuse("'in' on an object without __contains__", "", "Define __contains__.")
+    if has_object(value) and method_of(value, "__eq__") is not None:
+        require().refuse("'in' with an object that defines __eq__", "", "Write the loop.")
+    return None
+
+
+def object_iterator(x: Tensor) -> tuple[Any] | None:
+    """What `for` runs over for an object with `__iter__` (or `__getitem__` and `__len__`)."""
+    if not is_object(x._ag_type):
+        return None
+    method = method_of(x, "__iter__")
+    if method is not None:
+        result = call(method)
+        if isinstance(result, Tensor) and is_object(result._ag_type):
+            from autograph.operators.generators import NextIterator
+
+            return (NextIterator(result),)
+        return (result,)
+    if method_of(x, "__next__") is not None or method_of(x, "__getitem__") is not None:
+        require().refuse("a loop over an object without __iter__", "", "Define __iter__ as a generator method.")
+    return None
+
+
+@handles(super)
+def super_(*args: Any) -> Any:
+    """`super(cls, self)`."""
+    if len(args) != 2:
+        require().refuse("super() with one argument", "", "Use super() inside a method.")
+    return Super(*args)
+
+
+class Super(TracedValue):
+    """The attributes of the classes after `cls` in the order of resolution of self's class."""
+
+    def __init__(self, cls: type, self_: Any) -> None:
+        self.cls, self.self = cls, self_
+
+    def attribute(self, name: str) -> Any:
+        owner = self.self if isinstance(self.self, type) else python_class(vtype(self.self))
+        assert owner is not None
+        mro = owner.__mro__
+        for cls in mro[mro.index(self.cls) + 1 :]:
+            if name in cls.__dict__:
+                return self._bind(cls.__dict__[name], name)
+        return emit(core.GET_ATTR, pack(self.self), name, type_=BOTTOM)
+
+    def _bind(self, found: Any, name: str) -> Any:
+        if isinstance(found, property):
+            return call(found.fget, self.self)
+        if isinstance(found, staticmethod):
+            return found.__func__
+        if isinstance(found, classmethod):
+            owner = self.self if isinstance(self.self, type) else self.self._ag_type.site.cls
+            return BoundMethod(found.__func__, owner)
+        if isinstance(found, types.FunctionType):
+            return BoundMethod(found, self.self)
+        if name == "__init__":
+            return lambda *a, **k: None
+        if name == "__setattr__":
+            return lambda n, v: write_field(self.self, n, v)
+        if name in ("__eq__",):
+            return lambda other: emit(core.IS, pack(self.self), pack(other))
+        return found
+
+    def pack(self) -> Any:
+        require().refuse("super() is kept as a value")
+
+    def truth(self) -> bool:
+        return True
+
+
+__all__ = ["abstract", "cond", "get_attr", "set_attr"]

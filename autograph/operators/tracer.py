@@ -1,0 +1,592 @@
+"""The trace: the state of a function being captured, and how operations are added to its graph.
+
+A trace is started again from the beginning (`Restart`) when a choice proves wrong; the choices are kept in
+`Decisions`, which only grow, so the number of passes is bounded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dataclasses
+import sys
+import threading
+import types
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autograph.core.loader import is_generated
+from autograph.errors import Location, StagingError
+from autograph.graph.graph import Graph, Operation, Place, Region, Tensor
+from autograph.graph.tree import leaves, map_tree
+from autograph.graph.types import (
+    BOTTOM,
+    UNBOUND,
+    Const,
+    Host,
+    Py,
+    Ref,
+    Scalar,
+    Site,
+    TooManyTypes,
+    TupleT,
+    Type,
+    Unbound,
+    Union,
+    generalize_deep,
+    join,
+    members,
+)
+from autograph.ops import base
+from autograph.ops.base import NeedConcrete, Op, Refuse, infer
+
+STEP_BUDGET = 10_000
+MAX_PASSES = 80
+UNROLL_LIMIT = 64
+
+
+class Restart(BaseException):
+    """The trace starts again with the decisions made so far."""
+
+
+class DeadEnd(BaseException):
+    """The region being traced never gets past this point: an operation in it always raises."""
+
+
+@dataclasses.dataclass
+class LoopDecision:
+    """What was decided of one loop: how it runs (None, 'stage', 'unroll'), why, and the types that it carries."""
+
+    mode: str | None = None
+    reason: str = ""
+    types: tuple[Type, ...] | None = None
+
+
+class Decisions:
+    """What is kept from one pass of a trace to the next."""
+
+    def __init__(self) -> None:
+        self.sites: dict[Hashable, Site] = {}
+        self.loops: dict[Hashable, LoopDecision] = {}
+        self.results: dict[Hashable, Type] = {}
+        self.graph_functions: set[Hashable] = set()
+        self.generalized: set[Hashable] = set()
+        self.specialized: set[Hashable] = set()
+        self.changed = False
+        self.reasons: list[str] = []
+
+    def change(self, reason: str = "") -> None:
+        self.changed = True
+        if reason:
+            self.reasons.append(reason)
+
+    def site(self, key: Hashable, kind: str, cls: type) -> Site:
+        site = self.sites.get((key, kind, cls))
+        if site is None:
+            site = Site(key, kind, cls, self.change)
+            site.number = len(self.sites) + 1
+            self.sites[key, kind, cls] = site
+        return site
+
+    def loop(self, key: Hashable) -> LoopDecision:
+        return self.loops.setdefault(key, LoopDecision())
+
+    def begin_pass(self) -> None:
+        self.changed = False
+        for site in self.sites.values():
+            site.was_read = False
+            site.made = 0
+
+
+@dataclasses.dataclass
+class Note:
+    """One line of `explain`: what was decided at a place."""
+
+    place: Place | None
+    what: str
+
+
+class Trace:
+    """One pass of capturing one function."""
+
+    def __init__(self, decisions: Decisions, name: str) -> None:
+        self.decisions = decisions
+        self.graph = Graph(name)
+        self.graphs: list[Graph] = [self.graph]
+        self.regions: list[Region] = [self.graph.body]
+        self.attempts: list[Hashable] = []
+        self.unrolling: list[Hashable] = []
+        self.loops: list[tuple[Hashable, bool]] = []  # staged loops around this point: key, could be unrolled
+        self.notes: list[Note] = []
+        self.steps = 0
+        self.functions: dict[Hashable, Any] = {}
+        self.inlined: dict[Hashable, int] = {}
+        self.call_stack: list[Any] = []
+        self.context: list[Hashable] = []  # the graph function being traced: part of the keys of sites
+        self.guards: dict[Hashable, tuple[Any, Any]] = {}
+        self.poison: StagingError | None = None
+        self.host_calls = 0
+        self.keep_alive: list[Any] = []
+        self.external: dict[int, Type] = {}  # types of live objects met outside the trace, by id
+        self.handling: list[Any] = []
+        self.try_depth = 0
+
+    # -- places and keys ------------------------------------------------------------------------------------------
+
+    def frame(self) -> types.FrameType | None:
+        """The innermost frame of converted code."""
+        frame: types.FrameType | None = sys._getframe(1)
+        while frame is not None and not is_generated(frame.f_code):
+            frame = frame.f_back
+        return frame
+
+    def place(self) -> Place | None:
+        frame = self.frame()
+        return None if frame is None else Place(frame.f_code, frame.f_lasti, frame.f_lineno)
+
+    def key(self, what: str = "") -> Hashable:
+        """Names the place of converted code that is running, the same in every pass."""
+        frame = self.frame()
+        context = self.context[-1] if self.context else None
+        if frame is None:
+            return (context, what)
+        return (context, frame.f_code, frame.f_lasti, what)
+
+    def location(self) -> Location | None:
+        place = self.place()
+        return None if place is None else place.location()
+
+    # -- errors ---------------------------------------------------------------------------------------------------
+
+    def refuse(self, what: str, why: str = "", instead: str = "") -> NoReturn:
+        """Ends the trace with a StagingError at the user's line; nothing can swallow it."""
+        error = StagingError(what, why=why, instead=instead, location=self.location())
+        self.poison = error
+        raise error
+
+    # -- growing the graph ----------------------------------------------------------------------------------------
+
+    @property
+    def region(self) -> Region:
+        return self.regions[-1]
+
+    def append(self, operation: Operation) -> None:
+        if self.attempts:
+            for key in self.attempts:
+                decision = self.decisions.loop(key)
+                decision.mode, decision.reason = "stage", "its body computes with traced values"
+            raise Restart
+        self.region.ops.append(operation)
+
+    def tensor(self, type_: Type, op: Operation | None = None, name: str = "") -> Tensor:
+        return Tensor(type_, self.graphs[-1], op, name)
+
+    @contextlib.contextmanager
+    def nested(self) -> Iterator[Region]:
+        """Operations go to a new region inside the current one."""
+        region = Region(self.graphs[-1], parent=self.region)
+        self.regions.append(region)
+        try:
+            yield region
+        finally:
+            self.regions.pop()
+
+    def param(self, region: Region, type_: Type, name: str = "") -> Tensor:
+        tensor = Tensor(type_, region.graph, None, name)
+        region.params.append(tensor)
+        return tensor
+
+    def step(self) -> None:
+        """Counts a turn of a loop or a call that runs in Python during the trace."""
+        self.steps += 1
+        if self.steps <= STEP_BUDGET:
+            return
+        if self.attempts:
+            for key in self.attempts:
+                decision = self.decisions.loop(key)
+                decision.mode, decision.reason = "stage", f"it takes more than {STEP_BUDGET} steps"
+            raise Restart
+        self.refuse(
+            f"more than {STEP_BUDGET} steps run while tracing",
+            "Loops and calls on values that are known run in Python during the trace, up to a budget.",
+            "Pass one of the values as an argument, so that the loop or recursion is staged.",
+        )
+
+    def run(self, body: Callable[[], Any]) -> tuple[bool, Any]:
+        """Traces a body in the current region: (it gets to its end, what it returns).
+
+        A user's exception raised by values that are known becomes a raise in the graph.
+        """
+        try:
+            return True, body()
+        except DeadEnd:
+            return False, None
+        except Exception as error:
+            self.raise_known(error)
+            return False, None
+
+    def raise_known(self, error: Exception) -> None:
+        """Puts an exception, raised by user code on known values during the trace, into the graph."""
+        if isinstance(error, StagingError):
+            raise error
+        place = user_place(error)
+        if place is None:
+            raise internal_error(error, self) from error
+        from autograph.ops.core import RAISE
+
+        self.append(Operation("raise", (clean_copy(error),), {}, [], place=place, op=RAISE))
+
+    def need_concrete(self, what: str, args: Any, op: Op) -> NoReturn:
+        """An op needs a value that is not known yet: unroll a loop, or make a call's scalar a constant; else refuse."""
+        for key, possible in reversed(self.loops):
+            decision = self.decisions.loop(key)
+            if possible and decision.mode != "unroll":
+                decision.mode, decision.reason = "unroll", f"its body needs the value of {what}"
+                raise Restart
+        for origin in origins(args):
+            if origin not in self.decisions.specialized:
+                self.decisions.specialized.add(origin)
+                self.decisions.change(f"the value of {what} must be known")
+                raise Restart
+        self.refuse(
+            f"'{op.name}' needs the value of {what} while the graph is built, but it is only known when the graph runs",
+            "The rank and dtype of every array must be known.",
+            f"Use a constant for {what}, or name the argument in to_graph(static=...).",
+        )
+
+
+_state = threading.local()
+
+
+def current() -> Trace | None:
+    """The trace of this thread, if a function is being captured."""
+    return getattr(_state, "trace", None)
+
+
+@contextlib.contextmanager
+def tracing(trace: Trace | None) -> Iterator[None]:
+    before = current()
+    _state.trace = trace
+    try:
+        yield
+    finally:
+        _state.trace = before
+
+
+def require() -> Trace:
+    trace = current()
+    if trace is None:
+        raise StagingError(
+            "a tensor of a graph is used after its trace has ended",
+            why="It stands for a value that exists only while its graph runs.",
+            instead="Return the value from the function instead of keeping it elsewhere.",
+        )
+    return trace
+
+
+def user_place(error: BaseException) -> Place | None:
+    """Where converted code raised this; None if the library itself did."""
+    tb = error.__traceback__
+    last = None
+    while tb is not None:
+        last = tb
+        tb = tb.tb_next
+    if last is None or not is_generated(last.tb_frame.f_code):
+        return None
+    return Place(last.tb_frame.f_code, last.tb_lasti, last.tb_lineno)
+
+
+def clean_copy(error: Exception) -> Exception:
+    """The same exception without the frames of the trace."""
+    try:
+        other = copy.copy(error)
+    except Exception:  # an exception class with its own constructor
+        other = error
+    if type(other) is not type(error) or other.args != error.args:
+        other = error
+    return other.with_traceback(None)
+
+
+def internal_error(error: BaseException, trace: Trace) -> StagingError:
+    result = StagingError(
+        f"internal error of autograph: {type(error).__name__}: {error}",
+        why="This is a bug of the library, not of the function.",
+        location=trace.location(),
+    )
+    trace.poison = result
+    return result
+
+
+def origins(tree: Any) -> Iterator[Hashable]:
+    """The inputs of the trace (scalars only) that the scalars in `tree` are computed from."""
+    todo = [leaf for leaf in leaves(tree) if isinstance(leaf, Tensor)]
+    seen: set[int] = set()
+    while todo:
+        tensor = todo.pop()
+        if id(tensor) in seen:
+            continue
+        seen.add(id(tensor))
+        if not all(isinstance(m, (Py, Scalar, Const)) for m in members(tensor._ag_type)):
+            continue
+        op = tensor._ag_op
+        if op is None:
+            if tensor._ag_name.startswith("arg:"):
+                yield tensor._ag_name
+        elif op.name == "load":
+            yield ("load", op.args[0].key)
+        elif op.name in ("get_attr", "item") and op.kwargs.get("origin") is not None:
+            yield op.kwargs["origin"]
+        elif not op.regions:
+            todo.extend(op.inputs)
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+def vtype(value: Any) -> Type:
+    """The type of a value of the trace."""
+    if isinstance(value, Tensor):
+        return value._ag_type
+    if isinstance(value, Unbound):
+        return UNBOUND
+    if isinstance(value, tuple):
+        return TupleT(tuple(vtype(v) for v in value), type(value))
+    return Const(value)
+
+
+def has_tensor(value: Any) -> bool:
+    """Whether a traced value is in it."""
+    if isinstance(value, tuple):
+        return any(has_tensor(v) for v in value)
+    if isinstance(value, slice):
+        return has_tensor((value.start, value.stop, value.step))
+    return isinstance(value, (Tensor, TracedValue))
+
+
+class TracedValue:
+    """Base of things that exist only in a trace and may hold tensors: bound methods, generators, iterables."""
+
+
+def pack(value: Any) -> Any:
+    """One leaf for a value: a tensor, or a constant."""
+    if isinstance(value, tuple) and has_tensor(value):
+        from autograph.ops.core import MAKE_TUPLE
+
+        if type(value) is tuple:
+            return emit(MAKE_TUPLE, tuple(value), static_items=True, raw=True)
+        from autograph.ops.core import MAKE_NAMEDTUPLE
+
+        return emit(MAKE_NAMEDTUPLE, type(value), *value, raw=True)
+    if isinstance(value, slice) and has_tensor(value):
+        from autograph.ops.core import MAKE_SLICE
+
+        return emit(MAKE_SLICE, value.start, value.stop, value.step)
+    if isinstance(value, TracedValue):
+        return value.pack()
+    check_constant(value)
+    return value
+
+
+def check_constant(value: Any) -> None:
+    """A Python integer beyond 64 bits never enters a graph."""
+    if type(value) is int and not -(2**63) <= value < 2**63:
+        from autograph.errors import IntegerOverflow
+
+        trace = require()
+        error = IntegerOverflow(
+            f"the integer {value if abs(value) < 10**40 else 'constant'} does not fit in 64 bits",
+            why="Python integers are 64 bits wide in a graph.",
+            instead="Use a float, or np.uint64.",
+            location=trace.location(),
+        )
+        trace.poison = error
+        raise error
+
+
+def flatten(value: Any, t: Type, out: list[Any]) -> None:
+    """The leaves of `value` seen as type `t` (constants have none)."""
+    if isinstance(t, Const) or t is UNBOUND:
+        return
+    if isinstance(t, TupleT):
+        items = value if isinstance(value, tuple) else unpack_tuple(value, t)
+        for item, item_type in zip(items, t.items):
+            flatten(item, item_type, out)
+        return
+    out.append(pack(value))
+
+
+def unpack_tuple(value: Tensor, t: TupleT) -> tuple[Any, ...]:
+    from autograph.ops.core import ITEM
+
+    return tuple(emit(ITEM, value, i) for i in range(len(t.items)))
+
+
+def leaf_types(t: Type, out: list[Type]) -> None:
+    if isinstance(t, Const) or t is UNBOUND:
+        return
+    if isinstance(t, TupleT):
+        for item in t.items:
+            leaf_types(item, out)
+        return
+    out.append(t)
+
+
+def unflatten(t: Type, values: Iterator[Any]) -> Any:
+    """The value of type `t` made of leaves."""
+    if isinstance(t, Const):
+        return t.value
+    if t is UNBOUND:
+        return Unbound()
+    if isinstance(t, TupleT):
+        items = [unflatten(i, values) for i in t.items]
+        return tuple(items) if t.cls is tuple else t.cls(*items)
+    return next(values)
+
+
+def settle(tensor: Tensor) -> Any:
+    """A tensor, or the plain value where its type already tells it."""
+    t = tensor._ag_type
+    if isinstance(t, Const):
+        return t.value
+    if t is UNBOUND:
+        return Unbound()
+    return tensor
+
+
+# -- emitting ----------------------------------------------------------------------------------------------------------
+
+_FOLDABLE = (Py, Scalar, Const)
+
+
+def _foldable(t: Type) -> bool:
+    if isinstance(t, TupleT):
+        return all(_foldable(i) for i in t.items)
+    if isinstance(t, Union):
+        return all(_foldable(m) for m in t.members)
+    return isinstance(t, _FOLDABLE)
+
+
+_NOT_PURE = frozenset({"writes", "host", "effect", "alloc"})
+
+
+def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwargs: Any) -> Any:
+    """Adds an operation to the graph and gives its result; computes at once what only depends on constants.
+
+    `raw`: the tensor itself is wanted, even if its type tells the value. `type_`: the result's type, where the caller
+    knows it. Raises DeadEnd where the operation always raises.
+    """
+    trace = current()
+    if trace is None:
+        record(op.name)
+        kwargs.pop("static_items", None)
+        return op.kernel(*args, **kwargs)
+    kwargs.pop("static_items", None)
+    args, kwargs = map_tree(_leaf, (args, kwargs))
+    traced = False
+    for leaf in leaves((args, kwargs)):
+        if isinstance(leaf, Tensor):
+            traced = True
+        else:
+            check_constant(leaf)
+    if type_ is None:
+        try:
+            type_ = infer(op, *map_tree(_abstract, (args, kwargs)))
+        except NeedConcrete as need:
+            trace.need_concrete(need.what, (args, kwargs), op)
+        except Refuse as refusal:
+            trace.refuse(refusal.what, refusal.why, refusal.instead)
+        except TooManyTypes:
+            trace.refuse(
+                f"the result of '{op.name}' may have too many different types",
+                "A value in a graph may have a dozen different types at most.",
+                "Convert the value to one type first.",
+            )
+    if not traced and not (op.traits & _NOT_PURE) and (type_ is BOTTOM or _foldable(type_)):
+        folded = _fold(op, args, kwargs)
+        if folded is not None:
+            return folded[0]
+    operation = Operation(op.name, args, kwargs, [], place=trace.place(), op=op)
+    output = trace.tensor(type_, operation)
+    operation.outputs.append(output)
+    trace.append(operation)
+    if type_ is BOTTOM:
+        raise DeadEnd
+    return output if raw else settle(output)
+
+
+def _fold(op: Op, args: Any, kwargs: Any) -> tuple[Any] | None:
+    """The result on constants, in a 1-tuple; None if it raises (then it does so when the graph runs)."""
+    try:
+        with np.errstate(all="ignore"):
+            value = op.kernel(*args, **kwargs)
+    except Exception:
+        return None
+    return (value,)
+
+
+def _abstract(leaf: Any) -> Any:
+    if isinstance(leaf, Tensor):
+        return without_unbound(leaf._ag_type)
+    return leaf
+
+
+def without_unbound(t: Type) -> Type:
+    if isinstance(t, Union) and UNBOUND in t.members:
+        return join(*(m for m in t.members if m is not UNBOUND))
+    return t
+
+
+def _leaf(value: Any) -> Any:
+    if isinstance(value, TracedValue):
+        return value.pack()
+    return value
+
+
+# -- executed ops, listed by explain() in the eager op mode --------------------------------------------------------------
+
+
+def record(name: str) -> None:
+    """Notes an op executed at once (`ag.eager(ops=True)`)."""
+    log = getattr(_state, "log", None)
+    if log is not None:
+        log.append(name)
+
+
+@contextlib.contextmanager
+def recording(log: list[str]) -> Iterator[None]:
+    before = getattr(_state, "log", None)
+    _state.log = log
+    try:
+        yield
+    finally:
+        _state.log = before
+
+
+def new_site(kind: str, cls: type, what: str = "") -> Site:
+    """The allocation site for the place that is running (rules call it through `base`)."""
+    trace = require()
+    return trace.decisions.site(trace.key(what), kind, cls)
+
+
+base.new_site = new_site  # type: ignore[attr-defined]
+
+__all__ = [
+    "BOTTOM",
+    "DeadEnd",
+    "Decisions",
+    "Host",
+    "Ref",
+    "Restart",
+    "Trace",
+    "current",
+    "emit",
+    "flatten",
+    "generalize_deep",
+    "pack",
+    "require",
+    "settle",
+    "unflatten",
+    "vtype",
+]

@@ -1,0 +1,355 @@
+"""Ops of the language itself: tuples, names, cells, attributes, truth, identity, printing, raising."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+import types
+from typing import Any
+
+import numpy as np
+
+from autograph.graph.types import (
+    BOTTOM,
+    UNBOUND,
+    Array,
+    Const,
+    Host,
+    IterT,
+    Py,
+    Ref,
+    Scalar,
+    SeqT,
+    TupleT,
+    Type,
+    Unbound,
+    conforms,
+    join,
+    members,
+    python_class,
+)
+from autograph.ops.base import Refuse, define, elementwise, is_number, sample_call, result_type, type_of
+
+
+def always(t: Type) -> Any:
+    """The rule of an op whose result has this type whatever its arguments."""
+
+    def rule(*args: Any, **kwargs: Any) -> Type:
+        return t
+
+    return rule
+
+
+BOOL, INT, FLOAT, STR, NONE = Py(bool), Py(int), Py(float), Py(str), Const(None)
+
+
+# -- tuples ------------------------------------------------------------------------------------------------------------
+
+
+def _make_tuple(items: Any) -> Any:
+    return items
+
+
+MAKE_TUPLE = define("tuple", _make_tuple, lambda items: TupleT(tuple(type_of(i) for i in items)), "total")
+MAKE_NAMEDTUPLE = define(
+    "namedtuple", lambda cls, *items: cls(*items), lambda cls, *items: TupleT(tuple(type_of(i) for i in items), cls)
+)
+MAKE_SLICE = define("slice", slice, always(Py(slice)), "total")
+
+
+def _item_rule(t: Any, index: int) -> Type:
+    t = type_of(t)
+    if isinstance(t, TupleT):
+        return t.items[index]
+    return t.elem if isinstance(t, SeqT) else BOTTOM
+
+
+ITEM = define("item", operator.getitem, _item_rule, "total", "view")
+
+
+def _concat(*parts: Any) -> Any:
+    return tuple(item for part in parts for item in part)
+
+
+def _concat_rule(*parts: Any) -> Type:
+    items: list[Type] = []
+    unknown = False
+    for part in parts:
+        t = type_of(part)
+        if isinstance(t, TupleT):
+            items.extend(t.items)
+        elif isinstance(t, SeqT):
+            items.append(t.elem)
+            unknown = True
+        else:
+            return BOTTOM
+    return SeqT(join(*items)) if unknown else TupleT(tuple(items))
+
+
+CONCAT_TUPLES = define("concat_tuples", _concat, _concat_rule, "total")
+
+
+# -- names and cells ---------------------------------------------------------------------------------------------------
+
+
+def unbound_error(name: str, free: bool = False) -> Exception:
+    """The very exception that Python raises for an unbound name."""
+    source = (
+        f"def f():\n def g():\n  return {name}\n g()\n {name} = 1\n" if free else f"def f():\n {name}\n {name} = 1\n"
+    )
+    scope: dict[str, Any] = {}
+    exec(source, scope)  # the message differs between versions of Python
+    try:
+        scope["f"]()
+    except NameError as error:
+        return error.with_traceback(None)
+    raise AssertionError(name)
+
+
+def _check_bound(value: Any, name: str, free: bool = False) -> Any:
+    if isinstance(value, Unbound):
+        raise unbound_error(name, free)
+    return value
+
+
+def _check_bound_rule(value: Any, name: str, free: bool = False) -> Type:
+    t = type_of(value)
+    return BOTTOM if t is UNBOUND or isinstance(value, Unbound) else t
+
+
+CHECK_BOUND = define("check_bound", _check_bound, _check_bound_rule, "view")
+
+
+class Cell:
+    """The run-time place of a variable that a closure shares or a handler reads."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _cell_get(cell: Cell, name: str, free: bool = False) -> Any:
+    return _check_bound(cell.value, name, free)
+
+
+def _cell_get_rule(cell: Any, name: str, free: bool = False) -> Type:
+    t = cell.site.read()
+    return join(*(m for m in members(t) if m is not UNBOUND))
+
+
+def _cell_set(cell: Cell, value: Any) -> None:
+    cell.value = value
+
+
+def _cell_set_rule(cell: Any, value: Any) -> Type:
+    cell.site.widen(UNBOUND if isinstance(value, Unbound) else type_of(value))
+    return NONE
+
+
+MAKE_CELL = define("cell", lambda value, site: Cell(value), lambda value, site: Ref(site), "alloc")
+CELL_GET = define("cell_get", _cell_get, _cell_get_rule, "effect")
+CELL_PEEK = define("cell_peek", lambda cell: cell.value, lambda cell: cell.site.read(), "effect")
+CELL_SET = define("cell_set", _cell_set, _cell_set_rule, "writes")
+
+
+def _load(ref: Any) -> Any:
+    return ref.get()
+
+
+LOAD = define("load", _load, always(Host()), "effect")
+STORE = define("store", lambda ref, value: ref.set(value), always(NONE), "effect")
+DELETE = define("delete", lambda ref: ref.delete(), always(NONE), "effect")
+
+
+# -- truth, identity, types --------------------------------------------------------------------------------------------
+
+
+def _bool_rule(x: Any) -> Type:
+    t = type_of(x)
+    if isinstance(t, Const):
+        return Const(bool(t.value)) if not isinstance(t.value, np.generic) else Const(bool(t.value))
+    if isinstance(t, TupleT):
+        return Const(bool(t.items))
+    if isinstance(t, Host) and t.cls is None:
+        raise Refuse(
+            "the truth of a host call's result is used, but its type is not known",
+            "It is computed on the host when the graph runs.",
+            "Declare it: ag.host_call(function, ..., result=ag.spec('bool')).",
+        )
+    return BOOL
+
+
+BOOLEAN = define("bool", bool, _bool_rule)
+
+
+def _not_rule(x: Any) -> Type:
+    t = _bool_rule(x)
+    return Const(not t.value) if isinstance(t, Const) else t
+
+
+NOT = define("not", operator.not_, _not_rule)
+
+
+def _is_rule(a: Any, b: Any) -> Type:
+    s, t = type_of(a), type_of(b)
+    if isinstance(s, Const) and isinstance(t, Const):
+        if s == t and (s.value is None or isinstance(s.value, (bool, type, types.FunctionType))):
+            return Const(True)
+        if s.value is t.value and type(s.value) not in (int, float, complex, str):
+            return Const(True)
+    p, q = python_class(s), python_class(t)
+    if p is not None and q is not None and p is not q and not (isinstance(s, Host) or isinstance(t, Host)):
+        return Const(False)
+    return BOOL
+
+
+IS = define("is", operator.is_, _is_rule, "total")
+
+
+def _is_not_rule(a: Any, b: Any) -> Type:
+    t = _is_rule(a, b)
+    return Const(not t.value) if isinstance(t, Const) else t
+
+
+IS_NOT = define("is_not", operator.is_not, _is_not_rule, "total")
+
+
+def _is_type(value: Any, choices: tuple[Type, ...]) -> bool:
+    return any(conforms(value, t) for t in choices)
+
+
+IS_TYPE = define("is_type", lambda value, choice: _is_type(value, choice.types), always(BOOL), "total")
+
+
+class TypeChoice:
+    """Some alternatives of a union, as a constant of the graph."""
+
+    def __init__(self, choices: tuple[Type, ...]) -> None:
+        self.types = choices
+
+    def __repr__(self) -> str:
+        return "|".join(map(repr, self.types))
+
+
+NARROW = define("narrow", lambda value, choice: value, lambda value, choice: join(*choice.types), "total", "view")
+
+
+def _isinstance_rule(x: Any, cls: Any) -> Type:
+    exact = python_class(type_of(x))
+    t = type_of(x)
+    classes = type_of(cls)
+    wanted = classes.value if isinstance(classes, Const) else tuple(i.value for i in classes.items)  # type: ignore[attr-defined]
+    if exact is None or isinstance(t, (Host, IterT)):
+        return Const(True) if exact is not None and issubclass(exact, wanted) else BOOL
+    if isinstance(t, Const):
+        return Const(isinstance(t.value, wanted))
+    return Const(issubclass(exact, wanted))
+
+
+ISINSTANCE = define("isinstance", isinstance, _isinstance_rule)
+
+
+def _type_rule(x: Any) -> Type:
+    t = type_of(x)
+    exact = python_class(t)
+    if exact is None or isinstance(t, (Host, IterT)):
+        return Host(type)
+    return Const(exact)
+
+
+TYPE = define("type", type, _type_rule, "total")
+
+
+# -- attributes of objects (the operators say what type a field has) ---------------------------------------------------
+
+GET_ATTR = define("get_attr", lambda x, name, origin=None: getattr(x, name), always(Host()), "effect")
+
+
+def _get_field(x: Any, name: str) -> Any:
+    return getattr(x, name)
+
+
+GET_FIELD = define("get_field", _get_field, always(Host()), "effect")
+SET_FIELD = define("set_field", setattr, always(NONE), "writes")
+SET_FROZEN = define("set_frozen_field", object.__setattr__, always(NONE), "writes")
+DEL_FIELD = define("del_field", delattr, always(NONE), "writes")
+NEW_OBJECT = define("new_object", lambda cls, site: cls.__new__(cls), lambda cls, site: Ref(site), "alloc")
+
+
+# -- host world --------------------------------------------------------------------------------------------------------
+
+
+def _raise(error: BaseException, cause: Any = Unbound()) -> Any:
+    if isinstance(error, type):
+        error = error()
+    if not isinstance(cause, Unbound):
+        raise error from cause
+    raise error
+
+
+RAISE = define("raise", _raise, always(BOTTOM), "effect")
+RERAISE = define("reraise", _raise, always(BOTTOM), "effect")
+PRINT = define("print", builtins.print, always(NONE), "effect")
+HOST_CALL = define("host_call", lambda fn, *a, **k: fn(*a, **k), always(Host()), "host")
+MAKE_EXCEPTION = define("exception", lambda cls, *a, **k: cls(*a, **k), lambda cls, *a, **k: Host(cls), "alloc")
+
+
+# -- text --------------------------------------------------------------------------------------------------------------
+
+_CONVERT = {"": lambda x: x, "r": repr, "s": str, "a": ascii}
+
+
+def _format_value(value: Any, conversion: str = "", spec: str = "") -> str:
+    return format(_CONVERT[conversion](value), spec)
+
+
+FORMAT_VALUE = define("format_value", _format_value, always(STR))
+CONCAT_STR = define("concat_str", lambda *parts: "".join(parts), always(STR), "total")
+STR_OF = define("str", str, always(STR))
+REPR_OF = define("repr", repr, always(STR))
+FORMAT = define("format", format, always(STR))
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+def _convert_rule(cls: type) -> Any:
+    def rule(x: Any = 0, *more: Any, **kwargs: Any) -> Type:
+        t = type_of(x)
+        if isinstance(t, (Ref, TupleT, SeqT, Host, IterT)) or (isinstance(t, Const) and t.value is None):
+            return BOTTOM
+        if isinstance(t, (Py, Const)) and python_class(t) is complex and cls is not complex:
+            return BOTTOM
+        return Py(cls)
+
+    return rule
+
+
+TO_INT = define("int", int, _convert_rule(int))
+TO_FLOAT = define("float", float, _convert_rule(float))
+TO_COMPLEX = define("complex", complex, _convert_rule(complex))
+
+
+def _round_rule(x: Any, ndigits: Any = None) -> Type:
+    if not is_number(x):
+        return BOTTOM
+    value = sample_call(round, x, ndigits) if ndigits is not None else sample_call(round, x)
+    if isinstance(value, Exception):
+        return BOTTOM
+    t = type_of(x)
+    return result_type(value, t.shape if isinstance(t, Array) else ())
+
+
+ROUND = define("round", round, _round_rule)
+ABS = define("abs", abs, elementwise(abs))
+CHR = define("chr", chr, always(STR))
+ORD = define("ord", ord, always(INT))
+HEX = define("hex", hex, always(STR))
+BIN = define("bin", bin, always(STR))
+OCT = define("oct", oct, always(STR))
+ASCII = define("ascii", ascii, always(STR))
+
+
+def _scalar_kind(t: Type) -> bool:
+    return isinstance(t, (Py, Scalar, Const))
