@@ -24,6 +24,7 @@ from autograph.converters import (
     if_exp,
     if_stmt,
     jumps,
+    keywords,
     match_stmt,
     raise_stmt,
     subscript,
@@ -63,6 +64,7 @@ PIPELINE: list[Callable[[Any, Context], Any]] = [
     unsupported.transform,
     # Constructs that are short for plainer ones. The result is still an ordinary Python program.
     function_def.drop_annotations,
+    keywords.transform,
     match_stmt.transform,  # before hoist: its guards and values may hold comprehensions
     with_stmt.split,  # before hoist: what a manager's expression needs goes after the managers before it
     hoist.transform,  # before yield_stmt: a generator expression becomes a generator function

@@ -59,6 +59,13 @@ class Scope:
     Undefined = variables.Undefined
     Box = variables.Box
     check = staticmethod(variables.check)
+    check_free = staticmethod(variables.check_free)
+    slice = slice
+
+    @staticmethod
+    def decorator(function: Any) -> Any:
+        """A decorator of a method, called through the operators."""
+        return lambda value: calls.call(function, value)
 
     def __init__(self, namespace: dict[str, Any], cells: dict[str, types.CellType], static: dict[str, Reference]) -> None:
         self._namespace, self._cells = namespace, cells

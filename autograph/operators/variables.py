@@ -16,17 +16,22 @@ Undefined = Unbound
 """The value of a name before it is bound."""
 
 
-def check(value: Any, name: str) -> Any:
+def check(value: Any, name: str, free: bool = False) -> Any:
     """A read of a name that may be unbound."""
     if isinstance(value, Unbound):
         if current() is None:
-            raise core.unbound_error(name)
-        return emit(core.CHECK_BOUND, value, name)
+            raise core.unbound_error(name, free)
+        return emit(core.CHECK_BOUND, value, name, free)
     if isinstance(value, Tensor):
         if UNBOUND in members(value._ag_type):
             bound = join(*(m for m in members(value._ag_type) if m is not UNBOUND))
-            return emit(core.CHECK_BOUND, value, name, type_=bound)
+            return emit(core.CHECK_BOUND, value, name, free, type_=bound)
     return value
+
+
+def check_free(value: Any, name: str) -> Any:
+    """A read, in a nested function, of a variable of the function around it that may be unbound."""
+    return check(value, name, True)
 
 
 class Box:
@@ -49,6 +54,12 @@ class Box:
         if self.owner is None:
             return core._cell_get(self.cell, self.name)
         return emit(core.CELL_GET, self.cell, self.name)
+
+    def get_free(self) -> Any:
+        """A read in a nested function."""
+        if self.owner is None:
+            return core._cell_get(self.cell, self.name, True)
+        return emit(core.CELL_GET, self.cell, self.name, True)
 
     def set(self, value: Any) -> Any:
         if self.owner is None:
