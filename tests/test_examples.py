@@ -17,8 +17,9 @@ def test_there_are_examples() -> None:
     assert len(EXAMPLES) >= 8
 
 
+@pytest.mark.parametrize("mode", ["graph", "ops"])
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_example_runs(path: Path) -> None:
+def test_example_runs(path: Path, mode: str) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", str(path)],
         cwd=ROOT,
@@ -26,13 +27,13 @@ def test_example_runs(path: Path) -> None:
         text=True,
         timeout=120,
         encoding="utf-8",
-        env=environment(),
+        env=environment(mode),
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.strip(), "an example prints a short report"
 
 
-def environment() -> dict[str, str]:
-    """The environment of a user who has set no switch of ours."""
+def environment(mode: str) -> dict[str, str]:
+    """The environment of a user who has set no other switch of ours."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AUTOGRAPH_")}
-    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    return {**kept, "AUTOGRAPH_MODE": mode, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
