@@ -19,9 +19,9 @@ from autograph.core.unparser import to_source
 from autograph.errors import StagingError
 from autograph.graph.graph import Graph, Operation, Tensor, region_operations
 from autograph.graph.tree import leaves, map_tree
-from autograph.graph.types import UNBOUND, Array, Const, TooManyTypes, TupleT, Type, join
+from autograph.graph.types import UNBOUND, Array, Const, TooManyTypes, TupleT, Type, conforms, join
 from autograph.operators import calls
-from autograph.operators.external import abstract, is_static, signature
+from autograph.operators.external import Spec, abstract, is_static, signature
 from autograph.operators.objects import outside_object
 from autograph.operators.tracer import (
     MAX_PASSES,
@@ -187,6 +187,8 @@ class GraphFunction:
         return [*positional, *kwargs]
 
     def _concrete(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
+        if self._signature is not None:
+            args = self._declared(args, kwargs)
         key = self._key(args, kwargs)
         try:
             found = self._traces.get(key)
@@ -204,6 +206,27 @@ class GraphFunction:
         with self._lock:
             return self._trace_for(key, args, kwargs)
 
+    def _declared(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The declared types in the place of the arguments, which must be of these types."""
+        specs = self._signature
+        assert specs is not None
+        if not args and not kwargs:
+            return specs
+        if kwargs or len(args) != len(specs):
+            raise StagingError(
+                f"'{self.__name__}' has a signature of {len(specs)} positional arguments",
+                why="to_graph(signature=...) declares the type of each of them.",
+                instead="Pass them all, by position.",
+            )
+        for i, (value, declared) in enumerate(zip(args, specs)):
+            if value != declared if isinstance(value, Spec) else not conforms(value, declared.type):
+                raise StagingError(
+                    f"argument {i} of '{self.__name__}' is {type(value).__name__}, but its declared type is {declared.type!r}",
+                    why="to_graph(signature=...) declares the types of the arguments.",
+                    instead="Convert the argument, or leave out the signature.",
+                )
+        return specs
+
     def _trace_for(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
         for concrete in self._traces.get(key, ()):
             if concrete.holds():
@@ -213,7 +236,7 @@ class GraphFunction:
         general = self._general.get(erased)
         wider: tuple[Type, ...] | None = None
         if general is not None and general.key != key:
-            if all(_accepts(t, v) for t, v in zip(general.types, (*args, *kwargs.values()))) and general.holds():
+            if all(conforms(v, t) for t, v in zip(general.types, (*args, *kwargs.values()))) and general.holds():
                 self._hits += 1
                 self._remember(key, general)
                 return general
@@ -410,12 +433,6 @@ def _describe(part: Any) -> str:
     if isinstance(part, tuple) and part and isinstance(part[0], str):
         return f"{part[0]} {part[1] if len(part) > 1 else ''}"
     return repr(part)
-
-
-def _accepts(t: Type, value: Any) -> bool:
-    from autograph.graph.types import conforms
-
-    return conforms(value, t)
 
 
 def _parameters(trace: Trace, t: Type, label: str) -> list[Tensor]:

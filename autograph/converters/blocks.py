@@ -51,11 +51,11 @@ def state_functions(ctx: Context, state: Sequence[Variable]) -> tuple[list[Any],
     if not state:
         return [], {
             "get_state": quote_expression("lambda: ()"),
-            "set_state": quote_expression(f"lambda {ctx.namer.fresh('values')}: None"),
+            "set_state": quote_expression(f"lambda {ctx.shared_name('values')}: None"),
             "names": gast.Tuple([], gast.Load()),
         }
     get_state, set_state = ctx.namer.fresh("get_state"), ctx.namer.fresh("set_state")
-    values = ctx.namer.fresh("values")
+    values = ctx.shared_name("values")
     names = [variable.name for variable in state]
     functions = quote(
         """

@@ -27,10 +27,17 @@ class Context:
     shadowed: frozenset[str]
     slice_name: str = "slice"
     externals: dict[str, Variable] = dataclasses.field(default_factory=dict)
+    shared_names: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def error(self, node: Any, what: str, why: str, instead: str) -> ConversionError:
         """An error about a construct of the user's code, with its place and source text."""
         return ConversionError(what, why=why, instead=instead, location=self.source.location(node))
+
+    def shared_name(self, stem: str) -> str:
+        """A name that all code of this conversion may use again, each in a function of its own."""
+        if stem not in self.shared_names:
+            self.shared_names[stem] = self.namer.fresh(stem)
+        return self.shared_names[stem]
 
     def variable(self, stem: str, scope: Scope) -> Variable:
         """A new variable of a function, for the converter's own use."""

@@ -92,7 +92,7 @@ class _Hoister(Transformer):
 
     def comprehension(self, node: Any, stem: str, empty: str, collect: Any) -> Any:
         namer = self.ctx.namer
-        name, iterable, result = namer.fresh(stem), namer.fresh("iterable"), namer.fresh("result")
+        name, iterable, result = namer.fresh(stem), self.ctx.shared_name("iterable"), self.ctx.shared_name("result")
         first = self.visit(node.generators[0].iter)
         [function] = quote(
             f"""
@@ -115,7 +115,7 @@ class _Hoister(Transformer):
 
     def visit_GeneratorExp(self, node: Any) -> Any:
         namer = self.ctx.namer
-        name, iterable = namer.fresh("generator_exp"), namer.fresh("iterable")
+        name, iterable = namer.fresh("generator_exp"), self.ctx.shared_name("iterable")
         first = self.visit(node.generators[0].iter)
         [function] = quote(
             "def name(iterable): loop",

@@ -125,7 +125,7 @@ class _Jumps:
         if flag.variable is not None:
             body.insert(start, locate(self.assign_flag(flag.variable, False), self.function))
         _settle(self.ctx, body)
-        self.function.body = body
+        self.function.body = body or [locate(gast.Pass(), self.function)]
 
     # --- what a statement may do: leave by which jumps, and whether it can reach the next statement
 
@@ -375,7 +375,9 @@ def _settle(ctx: Context, statements: list[Any]) -> None:
             variable = node.flag.variable
             if variable is not None:
                 target = ctx.name(variable, gast.Store())
-                result.append(locate(gast.Assign([target], gast.Constant(node.value, None), None), node))
+                assign = gast.Assign([target], gast.Constant(node.value, None), None)
+                assign.flag = variable
+                result.append(locate(assign, node))
             continue
         if not isinstance(node, (gast.FunctionDef, gast.ClassDef)):
             for name in ("body", "orelse", "finalbody"):

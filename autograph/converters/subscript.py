@@ -41,7 +41,7 @@ class _Subscript(Transformer):
     def index(self, node: Any) -> Any:
         if isinstance(node, gast.Slice):
             parts = [gast.Constant(None, None) if p is None else p for p in (node.lower, node.upper, node.step)]
-            call = quote_expression("name(parts)", name=self.ctx.slice_name, parts=parts)
+            call = quote_expression(f"{self.ctx.slice_name}(parts)", parts=parts)
             call.generated = True
             return call
         if isinstance(node, gast.Tuple):

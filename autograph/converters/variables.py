@@ -199,7 +199,8 @@ class _Variables(Transformer):
             node.args = self.visit(node.args)
             outer, self.bound = self.bound, inner
         self.in_class = False
-        node.body = self.visit_block(node.body)
+        body = self.visit_block(node.body)
+        node.body = [s for s in body if not isinstance(s, gast.Pass)] or body[:1]
         self.in_class = in_class
         if is_block:
             shared = sorted({v for v in self.bound if v in node.shared}, key=lambda v: v.index)

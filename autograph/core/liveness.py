@@ -18,6 +18,7 @@ import gast
 
 from autograph.core.activity import events
 from autograph.core.scopes import Scope, Variable
+from autograph.core.tree import locate
 
 __all__ = ["find_state"]
 
@@ -57,6 +58,7 @@ class _Liveness:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.flows: dict[Any, _Flow] = {}
+        self.guarded = 0  # how many try and with statements are around the code at hand
 
     # --- up: the flow of each statement
 
@@ -131,7 +133,13 @@ class _Liveness:
     # --- down: what is live after each statement
 
     def mark(self, statements: list[Any], live: frozenset[Variable]) -> None:
-        for statement in reversed(statements):
+        for index in reversed(range(len(statements))):
+            statement = statements[index]
+            flag = getattr(statement, "flag", None)
+            if flag is not None and flag not in live and not self.guarded:
+                # A jump's flag that nothing looks at from here on.
+                statements[index : index + 1] = [] if len(statements) > 1 else locate([gast.Pass()], statement)
+                continue
             self.mark_statement(statement, live)
             flow = self.flows[id(statement), "all"]
             live = flow.needs | (live - flow.writes)
@@ -153,7 +161,9 @@ class _Liveness:
             body = self.simple(item.optional_vars).then(self.flows[id(node.body)])
             self.share(body, live)
             node.blocks = [(node.body, body.changes)]
+            self.guarded += 1
             self.mark(node.body, live)
+            self.guarded -= 1
         elif isinstance(node, gast.Try):
             self.mark_try(node, live)
 
@@ -178,11 +188,13 @@ class _Liveness:
         node.blocks = [(node.body, body.changes), (node.orelse, orelse.changes)]
         node.blocks += [(each.body, flow.changes) for each, flow in zip(node.handlers, handlers)]
         node.blocks += [(node.finalbody, final.changes)]
+        self.guarded += 1
         self.mark(node.body, after_body)
         self.mark(node.orelse, after)
         self.mark(node.finalbody, live)
         for handler in node.handlers:
             self.mark(handler.body, after)
+        self.guarded -= 1
 
     def note(self, node: Any, state: frozenset[Variable]) -> None:
         node.state = sorted(state, key=lambda variable: variable.index)

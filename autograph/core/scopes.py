@@ -136,9 +136,9 @@ class _Resolver:
         if isinstance(node, (gast.FunctionDef, gast.ClassDef)):
             self.declare(scope, node.name)
         if isinstance(node, (gast.FunctionDef, gast.Lambda)):
-            first = node.body[0] if isinstance(node, gast.FunctionDef) else None
-            if getattr(first, "walrus", False):  # `:=` in a comprehension binds in the function around it
-                for name in first.names:
+            for statement in node.body if isinstance(node, gast.FunctionDef) else []:
+                # `:=` in a comprehension binds in the function around it.
+                for name in statement.names if getattr(statement, "walrus", False) else []:
                     self.declare(scope, name)
             for child in [*getattr(node, "decorator_list", []), *node.args.defaults, *node.args.kw_defaults]:
                 if child is not None:

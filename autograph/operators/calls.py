@@ -183,7 +183,8 @@ def call_now(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if hasattr(type(fn), "__autograph_call__"):
         return fn.__autograph_call__(*args, **kwargs)
     op = BY_FUNCTION.get(fn) if _hashable(fn) else None
-    record(op.name if op is not None else getattr(fn, "__name__", type(fn).__name__))
+    if getattr(fn, "__module__", None) != "autograph.hand":  # those note themselves
+        record(op.name if op is not None else getattr(fn, "__name__", type(fn).__name__))
     return fn(*args, **kwargs)
 
 

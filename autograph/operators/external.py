@@ -29,6 +29,22 @@ _FUNCTIONS = (
 _KINDS = "biufc"
 
 
+class Spec:
+    """The type of a value that is not at hand; see `autograph.spec`."""
+
+    def __init__(self, type_: Type) -> None:
+        self.type = type_
+
+    def __repr__(self) -> str:
+        return f"spec({self.type!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Spec) and self.type == other.type
+
+    def __hash__(self) -> int:
+        return hash(self.type)
+
+
 def is_static(value: Any) -> bool:
     """Values that are constants of a graph: None, strings, functions, classes, modules, enum members, dtypes, ..."""
     if value is None or value is Ellipsis or value is NotImplemented:
@@ -92,6 +108,8 @@ def signature(value: Any, memo: dict[int, int] | None = None) -> Hashable:
         return ("scalar", value.dtype)
     if cls is np.ndarray:
         return ("array", value.dtype, value.shape)
+    if cls is Spec:
+        return ("spec", value)
     if is_static(value):
         return ("static", value if _hashable(value) else id(value))
     if memo is None:
@@ -150,6 +168,8 @@ def abstract(trace: Trace, value: Any, path: Hashable, memo: dict[int, Type]) ->
             why="Its operators may differ from those of an array.",
             instead="Pass np.asarray(value).",
         )
+    if cls is Spec:
+        return value.type
     if is_static(value):
         return Const(value)
     if isinstance(value, tuple) and (cls is tuple or hasattr(cls, "_fields")):
