@@ -51,24 +51,63 @@ def is_operator_call(node: Any) -> bool:
     return isinstance(func, gast.Attribute) and isinstance(func.value, gast.Name) and func.value.id == "ag__"
 
 
-class Transformer(gast.NodeTransformer):
-    """A NodeTransformer whose new nodes get the position of the node they replace.
+# Operators and contexts hold nothing to visit; leaving them out saves a third of the work.
+_LEAVES = {"ctx", "op", "ops", "kind", "type_comment", "annotation", "returns", "type_params"}
+_fields: dict[type, tuple[str, ...]] = {}
 
-    `in_class` tells whether the code at hand runs in a class body, where a nested function cannot see the
-    names that the body binds: whatever has to wrap code in functions leaves a class body as it is.
+
+def _visited_fields(kind: type) -> tuple[str, ...]:
+    if kind not in _fields:
+        # What an AnnAssign in a class body says is read by dataclasses and the like.
+        leaves = _LEAVES - {"annotation"} if kind is gast.AnnAssign else _LEAVES
+        _fields[kind] = tuple(name for name in kind._fields if name not in leaves)  # type: ignore[attr-defined]
+    return _fields[kind]
+
+
+class Transformer:
+    """Rewrites a tree in place: a method `visit_<Node>` returns what stands in place of the node.
+
+    New nodes get the position of the node they replace. `in_class` tells whether the code at hand runs in a
+    class body, where a nested function cannot see the names that the body binds: whatever has to wrap code
+    in functions leaves a class body as it is.
     """
 
     in_class = False
+    _methods: dict[type, Any]
+
+    def __init_subclass__(cls) -> None:
+        cls._methods = {}
 
     def visit(self, node: Any) -> Any:
-        result = super().visit(node)
+        kind = type(node)
+        try:
+            method = self._methods[kind]
+        except KeyError:
+            method = self._methods[kind] = getattr(type(self), f"visit_{kind.__name__}", None)
+        if method is None:
+            return self.generic_visit(node)
+        result = method(self, node)
         if result is not node and result is not None:
             locate(result, node)
         return result
 
+    def generic_visit(self, node: Any) -> Any:
+        for name in _visited_fields(type(node)):
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                if value:
+                    setattr(node, name, self.visit_block(value))
+            elif isinstance(value, gast.AST):
+                setattr(node, name, self.visit(value))
+        return node
+
     def visit_block(self, statements: list[Any]) -> list[Any]:
+        """The nodes of a list, each replaced by one node, by several, or by none (None)."""
         result = []
         for statement in statements:
+            if not isinstance(statement, gast.AST):  # the key of `**d` in a dict display, a missing default
+                result.append(statement)
+                continue
             new = self.visit(statement)
             if isinstance(new, list):
                 result.extend(new)

@@ -6,6 +6,7 @@ import contextlib
 import copy
 import inspect
 import io
+import re
 import types
 
 from autograph.converters import convert, external_names
@@ -14,6 +15,7 @@ from autograph.core.parser import parse_function
 from autograph.core.unparser import to_source
 from tests.converters.plain_operators import make_operators
 
+_ADDRESS = re.compile("0x[0-9a-f]+")
 _STATIC = (types.FunctionType, type, types.ModuleType, types.BuiltinFunctionType)
 
 
@@ -60,7 +62,7 @@ def outcome(function, args, kwargs=None, watch=()):
         except Exception as error:
             chain = (type(error.__cause__), type(error.__context__), error.__suppress_context__)
             result = ("error", type(error), str(error), chain)
-    return result, text.getvalue(), show((args, kwargs))
+    return result, _ADDRESS.sub("0x", text.getvalue()), show((args, kwargs))
 
 
 def show(value):

@@ -448,6 +448,7 @@ def make_operators(function_globals, cells):
         new_list=lambda *items: list(items),
         new_set=lambda *items: set(items),
         new_dict=new_dict,
+        kwargs_dict=lambda value: value,
         splat=splat,
         unpack=unpack,
         generator=generator,
