@@ -112,8 +112,8 @@ def test_what_cannot_be_staged_is_status_1(program: str, capsys: pytest.CaptureF
         (["code", "{program}:LIMIT"], "error: 'LIMIT' in {program} is not a function, it is int"),
         (["run", "{program}:collatz", "1 +"], "error: argument '1 +': SyntaxError: invalid syntax"),
         (
-            ["run", "{program}:collatz", "nope"],
-            "error: argument 'nope': NameError: name 'nope' is not defined",
+            ["run", "{program}:collatz", "no"],
+            "error: argument 'no': NameError: name 'no' is not defined",
         ),
         (["run", "{program}:collatz"], "error: missing a required argument: 'n'; the parameters are (n)"),
         (["code", "{program}:collatz", "3"], "error: code takes no arguments for the function"),
