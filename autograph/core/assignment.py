@@ -39,7 +39,8 @@ class _Assignment:
         self.block(self.function.body, assigned)
         for statements, variables in self.markers.values():
             at = self.at if statements is self.function.body else 0
-            new = [self.marker(variable) for variable in sorted(variables, key=lambda v: v.index)]
+            unset = sorted((v for v in variables if not v.parameter), key=lambda v: v.index)
+            new = [self.marker(variable) for variable in unset]
             locate(new, self.function)
             statements[at:at] = new
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from autograph.graph.graph import Tensor
@@ -112,11 +113,10 @@ def get_item(x: Any, index: Any) -> Any:
     """`x[index]`."""
     if current() is None:
         return x[index]
-    if isinstance(x, tuple) and not has_tensor(index):
-        return x[index]
     if isinstance(x, (tuple, str, bytes, range)):
         if not has_tensor(index):
-            return x[index]
+            with contextlib.suppress(IndexError, TypeError, ValueError):
+                return x[index]
         return emit(ops.GET_ITEM, pack(x), _index(index))
     if isinstance(x, Tensor):
         if has_object(x):
@@ -191,8 +191,10 @@ def unpack(value: Any, before: int, after: int | None = None) -> tuple[Any, ...]
 
 def mod(a: Any, b: Any) -> Any:
     """`a % b` (text formatting included)."""
-    if current() is None or not (has_tensor(a) or has_tensor(b)):
+    if current() is None:
         return a % b
+    if not (has_tensor(a) or has_tensor(b)):
+        return emit(arithmetic.BINARY["%"], a, b)
     if isinstance(a, (str, bytes)):
         if has_object(b) or (isinstance(b, tuple) and any(map(has_object, b))):
             b = tuple(map(_text_argument, b)) if isinstance(b, tuple) else _text_argument(b)
@@ -231,7 +233,8 @@ def aug_assign(symbol: str, a: Any, b: Any) -> Any:
             return inplace(symbol, a, b)
         if symbol == "%":
             return mod(a, b)
-    return arithmetic.SYMBOLS[symbol][2](a, b)
+        return arithmetic.SYMBOLS[symbol][2](a, b)
+    return emit(arithmetic.BINARY[symbol], a, b)
 
 
 # -- text --------------------------------------------------------------------------------------------------------------
@@ -259,7 +262,8 @@ def format_value(value: Any, conversion: str = "", spec: Any = "") -> Any:
     if current() is None:
         return core._format_value(value, conversion, spec)
     if not has_tensor(value) and not has_tensor(spec):
-        return core._format_value(value, conversion, spec)
+        with contextlib.suppress(Exception):
+            return core._format_value(value, conversion, spec)
     if has_object(value) and is_object(value._ag_type):
         if conversion == "r":
             value, conversion = repr_of(value), ""

@@ -126,6 +126,8 @@ def _tensor_attr(trace: Trace, x: Tensor, name: str) -> Any:
     t = x._ag_type
     if any(is_object(m) for m in members(t)):
         return split(x, is_object, lambda o: object_attr(trace, o, name), lambda o: _tensor_attr(trace, o, name))
+    if len(members(t)) > 1 and any(map(_is_named, members(t))):
+        return split(x, _is_named, lambda o: get_attr(o, name), lambda o: _tensor_attr(trace, o, name))
     kinds = [member_op(m, name) for m in members(t)]
     found = [k for k in kinds if k is not None]
     if not found:
@@ -136,6 +138,11 @@ def _tensor_attr(trace: Trace, x: Tensor, name: str) -> Any:
     else:
         op = _joint_op(name, is_method)
     return BoundOp(op, x) if is_method else emit(op, x)
+
+
+def _is_named(t: Type) -> bool:
+    """A known function, class or module among the alternatives of a union."""
+    return isinstance(t, Const) and not isinstance(t.value, (bool, int, float, complex, str, bytes, np.generic, type(None)))
 
 
 def _host_attr(trace: Trace, x: Tensor, name: str) -> Any:

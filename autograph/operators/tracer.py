@@ -507,6 +507,7 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
         folded = _fold(op, args, kwargs)
         if folded is not None:
             return folded[0]
+        type_ = BOTTOM  # it raises on these constants, so it will when the graph runs
     operation = Operation(op.name, args, kwargs, [], place=trace.place(), op=op)
     output = trace.tensor(type_, operation)
     operation.outputs.append(output)

@@ -73,13 +73,27 @@ def _rounded(fn: Any) -> Callable[..., Type]:
     return rule
 
 
+def _integers(*args: Any) -> bool:
+    """Whether all arguments have `__index__`."""
+    for a in args:
+        t = type_of(a)
+        dtype = t.dtype if isinstance(t, (Scalar, Array)) else None
+        if isinstance(t, Const) and isinstance(t.value, np.generic):
+            dtype = t.value.dtype
+        if dtype is None and python_class(t) not in (int, bool):
+            return False
+        if dtype is not None and dtype.kind not in "iu":
+            return False
+    return True
+
+
 def _of_integers(name: str, count: int | None, most: int | None = None) -> Callable[..., Type]:
     def rule(*args: Any) -> Type:
         if count is not None and not count <= len(args) <= (most or count):
             return BOTTOM
         if name in ("comb", "perm") and len(args) == 2 and type_of(args[1]) == Const(None):
             args = args[:1]
-        return Py(int) if _integers(name, *args) else BOTTOM
+        return Py(int) if _integers(*args) else BOTTOM
 
     return rule
 

@@ -91,7 +91,7 @@ class _Lowering:
         for operation in region.ops:
             self.operation(operation)
         if region.results is None:
-            self.emit(UNREACHABLE)
+            self.emit(UNREACHABLE, region.ops[-1] if region.ops else None)
             return False
         if targets is not None:
             self.move(region.results, targets)
@@ -289,8 +289,10 @@ def run(graph: Graph, arguments: list[Any]) -> tuple[Any, ...]:
                 elif kind == THROW:
                     raise env[instruction[1]]
                 else:
+                    last = instruction[1]
                     raise StagingError(
-                        "internal error of autograph: an operation that was thought to raise did not",
+                        "internal error of autograph: an operation that was thought to raise did not: "
+                        f"{'' if last is None else last.name} {[] if last is None else [t._ag_type for t in last.inputs]}",
                         why="This is a bug of the library, not of the function.",
                     )
         except BaseException as error:
