@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograph.converters import convert, external_names
-from autograph.core.loader import compile_factory
+from autograph.core.loader import UserFunctions, compile_factory
 from autograph.core.parser import FunctionSource, parse_function
 from autograph.core.unparser import to_source
 from autograph.operators import calls
@@ -33,6 +33,7 @@ class _Source:
     def __init__(self, fn: types.FunctionType) -> None:
         self.code = weakref.ref(fn.__code__)
         self.source: FunctionSource = parse_function(fn)
+        self.functions = UserFunctions(self.source.node)
         self.names: dict[frozenset[str], list[str]] = {}
         self.factories: dict[Any, tuple[Callable[..., types.FunctionType], Any]] = {}
 
@@ -116,6 +117,8 @@ def _convert(fn: types.FunctionType) -> _Converted:
             fn_globals=namespace,
             static_free=free,
             qualname=fn.__qualname__,
+            name=fn.__name__ if fn.__name__ == "<lambda>" else fn.__code__.co_name,
+            user_functions=entry.functions,
         )
         made = entry.factories[key] = (factory, tree)
         if os.environ.get("AUTOGRAPH_DEBUG", "0") >= "1":

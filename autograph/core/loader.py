@@ -23,21 +23,49 @@ from typing import Any
 
 import gast
 
-__all__ = ["compile_factory", "is_generated"]
+__all__ = ["UserFunctions", "compile_factory", "is_generated", "is_part"]
 
 _FACTORY = "factory__"
 _POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 # By identity: code objects compare by content, and a user's function may have the same content.
 _generated: dict[int, weakref.ref[types.CodeType]] = {}
+_parts: dict[int, weakref.ref[types.CodeType]] = {}
+
+
+class UserFunctions:
+    """Which of the functions in converted code the user wrote; the others are parts of those around them."""
+
+    def __init__(self, tree: Any) -> None:
+        self._names: set[str] = set()
+        self._lambdas: list[range] = []
+        for node in gast.walk(tree):
+            if isinstance(node, gast.FunctionDef):
+                self._names.add(node.name)
+            elif isinstance(node, gast.Lambda):
+                self._lambdas.append(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+
+    def __contains__(self, code: types.CodeType) -> bool:
+        if code.co_name == "<lambda>":
+            return any(code.co_firstlineno in lines for lines in self._lambdas)
+        return code.co_name in self._names or "<" in code.co_name
 
 
 def compile_factory(
-    node: Any, *, filename: str, fn_globals: dict[str, Any], static_free: tuple[str, ...], qualname: str = ""
+    node: Any,
+    *,
+    filename: str,
+    fn_globals: dict[str, Any],
+    static_free: tuple[str, ...],
+    qualname: str = "",
+    name: str = "",
+    user_functions: UserFunctions | None = None,
 ) -> Callable[..., types.FunctionType]:
     """Compiles a converted function to `factory(ag, *values_of_static_free) -> function`.
 
-    The function's globals are `fn_globals` itself, in which nothing is stored. The tree is not changed.
+    The function's globals are `fn_globals` itself, in which nothing is stored. The tree is not changed. `name` is
+    the user's name of the function, where the tree has another one (a lambda). Code that is not one of
+    `user_functions` is called as the function around it, so that tracebacks show the user's names only.
 
     >>> node = gast.parse("def double(x): return ag__.times(x, two)").body[0]
     >>> factory = compile_factory(node, filename="model.py", fn_globals={}, static_free=("two",))
@@ -57,10 +85,9 @@ def compile_factory(
     factory_code = next(
         c for c in module_code.co_consts if isinstance(c, types.CodeType) and c.co_name == _FACTORY
     )
-    factory_code = _renamed(
-        factory_code, f"{_FACTORY}.<locals>.{unique}", unique, qualname or node.name, node.name
-    )
-    _register(factory_code)
+    name = name or node.name
+    factory_code = _renamed(factory_code, f"{_FACTORY}.<locals>.{unique}", unique, qualname or name, name)
+    factory_code = _register(factory_code, name, user_functions)
     # A function made by hand, not by exec: exec would add __builtins__ to the dict.
     return types.FunctionType(factory_code, fn_globals, _FACTORY)
 
@@ -72,6 +99,12 @@ def is_generated(code: types.CodeType) -> bool:
     False
     """
     reference = _generated.get(id(code))
+    return reference is not None and reference() is code
+
+
+def is_part(code: types.CodeType) -> bool:
+    """True for converted code that is a part of the user's function around it: the body of a loop, for example."""
+    reference = _parts.get(id(code))
     return reference is not None and reference() is code
 
 
@@ -120,9 +153,17 @@ def _renamed(code: types.CodeType, path: str, unique: str, qualname: str, name: 
     return code.replace(**changes)
 
 
-def _register(code: types.CodeType) -> None:
+def _register(code: types.CodeType, name: str, user_functions: UserFunctions | None, depth: int = 0) -> types.CodeType:
+    """The code, noted as converted together with all code in it, under the names of the user's functions."""
+    part = depth > 1 and user_functions is not None and code not in user_functions
+    if not part and depth > 0:
+        name = code.co_name
+    constants = tuple(
+        _register(c, name, user_functions, depth + 1) if isinstance(c, types.CodeType) else c for c in code.co_consts
+    )
+    code = code.replace(co_consts=constants, **({"co_name": name} if part else {}))
     key = id(code)
     _generated[key] = weakref.ref(code, lambda _: _generated.pop(key, None))
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            _register(constant)
+    if part:
+        _parts[key] = weakref.ref(code, lambda _: _parts.pop(key, None))
+    return code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import itertools
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,26 +12,48 @@ from typing import Any
 from autograph.errors import Location
 from autograph.graph.tree import leaves
 from autograph.graph.types import Type
+from autograph.tracebacks import Spot
 
 
 class Place:
-    """Where in the user's source an operation comes from; resolved to a `Location` only when asked for."""
+    """Where in the user's source an operation comes from; resolved to a `Location` only when asked for.
 
-    __slots__ = ("code", "lasti", "line")
+    `caller` is the place of the call that the code stands in, where that call is a part of the same graph.
+    """
 
-    def __init__(self, code: types.CodeType, lasti: int, line: int) -> None:
-        self.code, self.lasti, self.line = code, lasti, line
+    __slots__ = ("caller", "code", "lasti", "line")
+
+    def __init__(self, code: types.CodeType, lasti: int, line: int, caller: Place | None = None) -> None:
+        self.code, self.lasti, self.line, self.caller = code, lasti, line, caller
+
+    def spot(self) -> Spot:
+        """The place as a traceback shows it."""
+        end_line, column, end_column = self.line, -1, -1
+        if hasattr(self.code, "co_positions") and self.lasti >= 0:
+            for line, end, start, stop in itertools.islice(self.code.co_positions(), self.lasti // 2, None):
+                if line == self.line and None not in (end, start, stop):
+                    end_line, column, end_column = end, start, stop
+                break
+        return Spot(self.code.co_filename, self.code.co_name, self.line, end_line, column, end_column)
+
+    def spots(self) -> Iterator[Spot]:
+        """The place and those of the calls around it, the innermost first."""
+        place: Place | None = self
+        while place is not None:
+            yield place.spot()
+            place = place.caller
 
     def location(self) -> Location:
-        column = end_column = None
-        name = self.code.co_name
-        if hasattr(self.code, "co_positions") and self.lasti >= 0:
-            for index, (line, end_line, start, end) in enumerate(self.code.co_positions()):
-                if index == self.lasti // 2:
-                    if line == end_line == self.line:
-                        column, end_column = start, end
-                    break
-        return Location(self.code.co_filename, self.line, column, end_column, name)
+        spot = self.spot()
+        location = Location(spot.filename, spot.line, function=spot.function)
+        if spot.column < 0:
+            return location
+        text = location.source_line().encode()
+        start = len(text[: spot.column].decode(errors="ignore"))
+        # A construct of several lines is underlined on its first one only.
+        stop = spot.end_column if spot.end_line == spot.line else len(text.rstrip())
+        end = len(text[:stop].decode(errors="ignore"))
+        return dataclasses.replace(location, column=start, end_column=end)
 
     def __repr__(self) -> str:
         return f"{self.code.co_filename}:{self.line}"
