@@ -72,9 +72,18 @@ def _table() -> dict[str, list[str]]:
     for kind in "AVC":
         table[kind] += [f"np.{name}(<{kind}>)" for name in UNARY]
     for kind in "AV":
-        for left, right in ((f"<{kind}>", f"<{kind}>"), (f"<{kind}>", "<n>"), ("<n>", f"<{kind}>"), (f"<{kind}>", "<I>")):
+        for left, right in (
+            (f"<{kind}>", f"<{kind}>"),
+            (f"<{kind}>", "<n>"),
+            ("<n>", f"<{kind}>"),
+            (f"<{kind}>", "<I>"),
+        ):
             table[kind] += [f"np.{name}({left}, {right})" for name in BINARY]
-        table[kind] += [f"<{kind}> {operator} {right}" for operator in ("+", "-", "*", "/", "//", "%", "**") for right in (f"<{kind}>", "<n>")]
+        table[kind] += [
+            f"<{kind}> {operator} {right}"
+            for operator in ("+", "-", "*", "/", "//", "%", "**")
+            for right in (f"<{kind}>", "<n>")
+        ]
     table["I"] += [f"np.{name}(<I>, {right})" for name in INTEGER for right in ("<I>", "2", "<int>")]
     for name in REDUCTIONS:
         table["V"] += [f"np.{name}(<A>, axis=<axis2>)"] * 2
@@ -109,7 +118,11 @@ class BreadthWriter(Writer):
                 dtypes = [self.dtype(kind) for kind in kinds]
             if self.chance(0.2):
                 self.sizes = self.pick(((1, 3, 3), (4, 3, 3), (2, 1, 1), (1, 4, 4), (3, 2, 0)))
-            rows.append("(" + "".join(f"{self.value(kind, dtype)}, " for kind, dtype in zip(kinds, dtypes, strict=True)) + ")")
+            rows.append(
+                "("
+                + "".join(f"{self.value(kind, dtype)}, " for kind, dtype in zip(kinds, dtypes, strict=True))
+                + ")"
+            )
         return tuple(rows)
 
     def dtype(self, kind: str) -> str:
@@ -120,11 +133,18 @@ class BreadthWriter(Writer):
             return {"C": str(self.pick(("np.complex128", "np.complex64"))), "M": "bool"}[kind]
         if kind == "n":
             return str(self.pick(("", "", "", "np.float64", "np.float32", "int", "np.int64")))
-        return str(self.pick(("np.float64",) * 5 + ("np.float32", "np.float32", "np.int64", "np.float16", "bool", "np.int16")))
+        return str(
+            self.pick(
+                ("np.float64",) * 5
+                + ("np.float32", "np.float32", "np.int64", "np.float16", "bool", "np.int16")
+            )
+        )
 
     def value(self, kind: str, dtype: str) -> str:
         """The text of an argument."""
-        draw = lambda count: [self.pick((0.0, 1.0, -1.0, 2.0, 0.5, 3.0, -2.5, 4.25, 1.5, 7.0, -0.0)) for _ in range(count)]  # noqa: E731
+        draw = lambda count: [
+            self.pick((0.0, 1.0, -1.0, 2.0, 0.5, 3.0, -2.5, 4.25, 1.5, 7.0, -0.0)) for _ in range(count)
+        ]
         rows, columns, length = self.sizes
         if kind == "int":
             return str(self.rng.randint(-2, 4))
@@ -145,8 +165,13 @@ class BreadthWriter(Writer):
         """NumPy first, some control flow around it."""
         loop = 1.0 if self.indent < 3 else 0.1
         return [
-            (10.0, self.compute), (1.2 * loop, self.if_), (0.8 * loop, self.for_), (0.4 * loop, self.try_), (0.7, self.show),
-            (1.2, self.store), (0.2, self.guarded_leave),
+            (10.0, self.compute),
+            (1.2 * loop, self.if_),
+            (0.8 * loop, self.for_),
+            (0.4 * loop, self.try_),
+            (0.7, self.show),
+            (1.2, self.store),
+            (0.2, self.guarded_leave),
         ]
 
     def assign_new(self, kind: str) -> None:
@@ -176,7 +201,9 @@ class BreadthWriter(Writer):
 
     def operand(self, kind: str, depth: int) -> str:
         """A name, a literal or a nested expression."""
-        found = sorted(n for n, k in self.names.items() if k == kind or (kind == "n" and k in ("int", "num", "float")))
+        found = sorted(
+            n for n, k in self.names.items() if k == kind or (kind == "n" and k in ("int", "num", "float"))
+        )
         if found and self.chance(0.75):
             return str(self.pick(found))
         if depth > 0 and self.chance(0.5):
@@ -199,7 +226,16 @@ class BreadthWriter(Writer):
     def show(self) -> None:
         """Prints a name or its shape."""
         name = self.pick(sorted(self.names))
-        self.line(self.pick((f"print({name})", f"print(np.shape({name}))", f"print(np.sum({name}))", f"print(np.asarray({name}).dtype, {name})")))
+        self.line(
+            self.pick(
+                (
+                    f"print({name})",
+                    f"print(np.shape({name}))",
+                    f"print(np.sum({name}))",
+                    f"print(np.asarray({name}).dtype, {name})",
+                )
+            )
+        )
 
     def store(self) -> None:
         """Writes into an array."""
@@ -208,14 +244,38 @@ class BreadthWriter(Writer):
             return self.compute()
         name = self.pick(found)
         number = self.operand("n", 1)
-        self.line(self.pick((f"{name}[0] = {number}", f"{name}[-1] += {number}", f"{name}[{name} > 0] = {number}", f"{name} *= 2", f"{name}[...] = {number}", f"{name}[1:] = {name}[:-1]",
-                             f"np.add({name}, {number}, out={name})", f"{name}[::2] -= 1", f"np.multiply({name}, 2, out={name}, where={name} > 0)", f"{name}.sort()")))
+        self.line(
+            self.pick(
+                (
+                    f"{name}[0] = {number}",
+                    f"{name}[-1] += {number}",
+                    f"{name}[{name} > 0] = {number}",
+                    f"{name} *= 2",
+                    f"{name}[...] = {number}",
+                    f"{name}[1:] = {name}[:-1]",
+                    f"np.add({name}, {number}, out={name})",
+                    f"{name}[::2] -= 1",
+                    f"np.multiply({name}, 2, out={name}, where={name} > 0)",
+                    f"{name}.sort()",
+                )
+            )
+        )
         return None
 
     def bool_expr(self, d: int) -> str:
         """A test on a number."""
         number = self.operand("n", 1)
-        return str(self.pick((f"{number} > {self.number()}", f"{number} < {self.number()}", f"{self.operand('n', 0)} >= {number}", f"np.any({self.operand('V', 1)})", f"({self.operand('V', 0)} > {number}).all()")))
+        return str(
+            self.pick(
+                (
+                    f"{number} > {self.number()}",
+                    f"{number} < {self.number()}",
+                    f"{self.operand('n', 0)} >= {number}",
+                    f"np.any({self.operand('V', 1)})",
+                    f"({self.operand('V', 0)} > {number}).all()",
+                )
+            )
+        )
 
     def final_return(self) -> None:
         """Returns some of the names."""

@@ -26,7 +26,7 @@ from typing import Any
 from tests.programs.generator import LEVELS, Program, generate, load, make_args
 from tests.programs.oracle import HangError, Outcome, difference, outcome
 
-__all__ = ["MODES", "Failure", "Report", "check", "main", "staged_counts"]
+__all__ = ["MODES", "Failure", "Report", "check", "main", "run", "staged_counts"]
 
 MODES = ("graph", "eager", "ops")
 STAGED_OPS = ("cond", "while_loop")
@@ -70,13 +70,18 @@ def check(
         return report
     for mode in modes:
         for position, (plain, got) in enumerate(zip(expected, _calls(program, mode, order, timeout, report))):
+            if got.refused is not None and "internal error" in got.refused:
+                text = _template(got.refused)
+                report.failures.append(Failure(mode, position, "internal", got.refused, text))
+                break
             if got.refused is not None:
                 report.refusals.append(f"{mode}: {_template(got.refused)}")
                 report.counts[f"{mode} refused"] += 1
                 break  # the state of the globals may differ from here on
             if found := difference(plain, got):
                 kind = f"{found.kind}"
-                text = _template(got.error) if found.kind == "exception" else ""
+                plainly = type(plain.error).__name__ if plain.error is not None else "value"
+                text = f"{plainly} / {_template(got.error)}" if found.kind == "exception" else ""
                 report.failures.append(Failure(mode, position, kind, str(found), text))
                 break
     if counting and "graph" in modes and not report.failures and not report.refusals:

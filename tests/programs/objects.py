@@ -212,11 +212,29 @@ class ObjectWriter(ArrayWriter):
         for text in (VEC, ACC, FUNCTIONS):
             for row in text.splitlines():
                 for hole, options in (
-                    ("@number", ("0", "1", "2", "3", "5")), ("@compare", ("<", ">", ">=", "!=")),
+                    ("@number", ("0", "1", "2", "3", "5")),
+                    ("@compare", ("<", ">", ">=", "!=")),
                     ("@num", ("self.y + other.y", "other.y", "self.y - 1")),
-                    ("@risky", ("raise Bad(v)", "self.items[3] = v", "self.total = None", "self.total -= 50", "self.items.pop()")),
+                    (
+                        "@risky",
+                        (
+                            "raise Bad(v)",
+                            "self.items[3] = v",
+                            "self.total = None",
+                            "self.total -= 50",
+                            "self.items.pop()",
+                        ),
+                    ),
                     ("@swallowed", ("None", "ValueError", "Bad", "ZeroDivisionError", "not None")),
-                    ("@clause", ("except ValueError", "except (ZeroDivisionError, IndexError)", "except Exception", "except Bad as e")),
+                    (
+                        "@clause",
+                        (
+                            "except ValueError",
+                            "except (ZeroDivisionError, IndexError)",
+                            "except Exception",
+                            "except Bad as e",
+                        ),
+                    ),
                     ("@reraise", ("raise", "pass", "raise KeyError(v)")),
                 ):
                     while hole in row and not (hole == "@num" and "@number" in row):
@@ -255,10 +273,18 @@ class ObjectWriter(ArrayWriter):
         loop = 1.0 if self.indent < 4 else 0.2
         return [
             *super().statements(),
-            (3.0, self.list_statement), (1.6, self.dict_statement), (0.7, self.set_statement),
-            (2.5, self.object_statement), (1.2, self.vector_statement), (1.5 * loop, self.closure),
-            (1.6 * loop, self.container_loop), (1.2, self.call_function), (1.0 * loop, self.with_),
-            (1.5, self.container_assign), (0.8, self.container_join), (0.8 * loop, self.broken_write),
+            (3.0, self.list_statement),
+            (1.6, self.dict_statement),
+            (0.7, self.set_statement),
+            (2.5, self.object_statement),
+            (1.2, self.vector_statement),
+            (1.5 * loop, self.closure),
+            (1.6 * loop, self.container_loop),
+            (1.2, self.call_function),
+            (1.0 * loop, self.with_),
+            (1.5, self.container_assign),
+            (0.8, self.container_join),
+            (0.8 * loop, self.broken_write),
         ]
 
     def of(self, *kinds: str) -> str | None:
@@ -311,16 +337,52 @@ class ObjectWriter(ArrayWriter):
         other = self.of("list") or "[1, 2]"
         if self.chance(0.25):
             target = self.target("num")
-            self.line(f"{target} = " + self.pick((f"{name}[{self.pick(('0', '-1', i, f'{i} % len({name})'))}]", f"{name}.pop()", f"len({name})", f"{name}.count({v})", f"{name}.index({v})",
-                                                 f"sum({name})", f"max({name})", f"min({name}, default=0)", f"{name}.pop(0)")))
+            self.line(
+                f"{target} = "
+                + self.pick(
+                    (
+                        f"{name}[{self.pick(('0', '-1', i, f'{i} % len({name})'))}]",
+                        f"{name}.pop()",
+                        f"len({name})",
+                        f"{name}.count({v})",
+                        f"{name}.index({v})",
+                        f"sum({name})",
+                        f"max({name})",
+                        f"min({name}, default=0)",
+                        f"{name}.pop(0)",
+                    )
+                )
+            )
             self.bind(target, "num")
             return None
-        self.line(self.pick((
-            f"{name}.append({v})", f"{name}.append({v})", f"{name}.append({v})", f"{name}[{self.pick(('0', '-1', i))}] = {v}", f"{name}[{self.pick(('0', '-1', i))}] += {v}", f"{name}.insert({i} % 3, {v})",
-            f"{name}.extend({other}[:3])", f"{name} += [{v}]", f"{name}[1:2] = [{v}, {v}]", f"{name}[:] = {other}[:4]", f"del {name}[0]", f"{name}.remove({v})", f"{name}.reverse()", f"{name}.sort()",
-            f"{name}.sort(key=lambda t: -t)", f"{name}.clear()", f"{name}.pop()", f"{name}.extend(range({self.bound()}))", f"{name}[0], {name}[-1] = {name}[-1], {name}[0]", f"del {name}[{i} % 2:]",
-            f"{name} += ({v},)", f"print({name})",
-        )))
+        self.line(
+            self.pick(
+                (
+                    f"{name}.append({v})",
+                    f"{name}.append({v})",
+                    f"{name}.append({v})",
+                    f"{name}[{self.pick(('0', '-1', i))}] = {v}",
+                    f"{name}[{self.pick(('0', '-1', i))}] += {v}",
+                    f"{name}.insert({i} % 3, {v})",
+                    f"{name}.extend({other}[:3])",
+                    f"{name} += [{v}]",
+                    f"{name}[1:2] = [{v}, {v}]",
+                    f"{name}[:] = {other}[:4]",
+                    f"del {name}[0]",
+                    f"{name}.remove({v})",
+                    f"{name}.reverse()",
+                    f"{name}.sort()",
+                    f"{name}.sort(key=lambda t: -t)",
+                    f"{name}.clear()",
+                    f"{name}.pop()",
+                    f"{name}.extend(range({self.bound()}))",
+                    f"{name}[0], {name}[-1] = {name}[-1], {name}[0]",
+                    f"del {name}[{i} % 2:]",
+                    f"{name} += ({v},)",
+                    f"print({name})",
+                )
+            )
+        )
         return None
 
     def dict_statement(self) -> None:
@@ -331,13 +393,39 @@ class ObjectWriter(ArrayWriter):
         key, v = self.key(), self.small()
         if self.chance(0.3):
             target = self.target("num")
-            self.line(f"{target} = " + self.pick((f"{name}[{key}]", f"{name}.get({key}, {v})", f"{name}.pop({key}, 0)", f"len({name})", f"sum({name}.values())", f"{name}.setdefault({key}, {v})", f"({key} in {name})", f"max({name}.values())")))
+            self.line(
+                f"{target} = "
+                + self.pick(
+                    (
+                        f"{name}[{key}]",
+                        f"{name}.get({key}, {v})",
+                        f"{name}.pop({key}, 0)",
+                        f"len({name})",
+                        f"sum({name}.values())",
+                        f"{name}.setdefault({key}, {v})",
+                        f"({key} in {name})",
+                        f"max({name}.values())",
+                    )
+                )
+            )
             self.bind(target, "num")
             return None
-        self.line(self.pick((
-            f"{name}[{key}] = {v}", f"{name}[{key}] = {v}", f"{name}[{key}] += {v}", f"{name}[{key}] = {name}.get({key}, 0) + 1", f"{name}.update(a={v})", f"del {name}[{key}]", f"{name}.update({{{key}: {v}}})",
-            f"{name}.pop({key})", f"print({name})", f"print(list({name}.items()))",
-        )))
+        self.line(
+            self.pick(
+                (
+                    f"{name}[{key}] = {v}",
+                    f"{name}[{key}] = {v}",
+                    f"{name}[{key}] += {v}",
+                    f"{name}[{key}] = {name}.get({key}, 0) + 1",
+                    f"{name}.update(a={v})",
+                    f"del {name}[{key}]",
+                    f"{name}.update({{{key}: {v}}})",
+                    f"{name}.pop({key})",
+                    f"print({name})",
+                    f"print(list({name}.items()))",
+                )
+            )
+        )
         return None
 
     def key(self) -> str:
@@ -350,7 +438,19 @@ class ObjectWriter(ArrayWriter):
         if name is None:
             return self.container_assign()
         v = self.atom("int")
-        self.line(self.pick((f"{name}.add({v})", f"{name}.discard({v})", f"{name} |= {{{v}, 2}}", f"{name}.remove({v})", f"print(sorted({name}))", f"{name}.update([{v}, 1])", f"assert {v} in {name} or len({name}) < 9")))
+        self.line(
+            self.pick(
+                (
+                    f"{name}.add({v})",
+                    f"{name}.discard({v})",
+                    f"{name} |= {{{v}, 2}}",
+                    f"{name}.remove({v})",
+                    f"print(sorted({name}))",
+                    f"{name}.update([{v}, 1])",
+                    f"assert {v} in {name} or len({name}) < 9",
+                )
+            )
+        )
         return None
 
     def object_statement(self) -> None:
@@ -360,14 +460,43 @@ class ObjectWriter(ArrayWriter):
             return self.container_assign()
         v = self.small()
         other = self.of("obj") or "Acc()"
-        self.pick((
-            lambda: self.line(f"{name}.add({v})"), lambda: self.line(f"{name}.add({v}).add({self.small()})"), lambda: self.line(f"{name}.total {self.pick(('=', '+=', '-='))} {v}"), lambda: self.line(f"{name}.level = {v}"),
-            lambda: self.line(f"{name}.items.append({v})"), lambda: self.line(f"{name}.extra = {v}"), lambda: self.line(f"{name}[{self.pick(('0', '-1'))}] = {v}"), lambda: self.line(f"{name}.items = {self.of('list') or '[]'}"),
-            lambda: self.line(f"{name}.total, {other}.total = {other}.total, {name}.total"), lambda: self.line(f"{name}.other = {other}"), lambda: self.line(f"del {name}.last"), lambda: self.line(f"setattr({name}, 'last', {v})"),
-            lambda: self.number_from((f"{name}.total", f"{name}.mean", f"len({name})", f"{name}.level", f"{name}[0]", f"{name}({v})", f"{name}({v}, 1, scale=2)", f"{name}.last", f"getattr({name}, 'last', 0)", f"{name}.run({self.bound()})",
-                                      f"sum({name})", f"Acc.twice({v})", f"({v} in {name})", f"Acc.made", f"{name}.twice({self.number()})", f"max({name}, default=0)")),
-            lambda: self.number_from((f"{name}.total", f"{name}.total * 2 % 7", f"{name}.level")),
-        ))()
+        self.pick(
+            (
+                lambda: self.line(f"{name}.add({v})"),
+                lambda: self.line(f"{name}.add({v}).add({self.small()})"),
+                lambda: self.line(f"{name}.total {self.pick(('=', '+=', '-='))} {v}"),
+                lambda: self.line(f"{name}.level = {v}"),
+                lambda: self.line(f"{name}.items.append({v})"),
+                lambda: self.line(f"{name}.extra = {v}"),
+                lambda: self.line(f"{name}[{self.pick(('0', '-1'))}] = {v}"),
+                lambda: self.line(f"{name}.items = {self.of('list') or '[]'}"),
+                lambda: self.line(f"{name}.total, {other}.total = {other}.total, {name}.total"),
+                lambda: self.line(f"{name}.other = {other}"),
+                lambda: self.line(f"del {name}.last"),
+                lambda: self.line(f"setattr({name}, 'last', {v})"),
+                lambda: self.number_from(
+                    (
+                        f"{name}.total",
+                        f"{name}.mean",
+                        f"len({name})",
+                        f"{name}.level",
+                        f"{name}[0]",
+                        f"{name}({v})",
+                        f"{name}({v}, 1, scale=2)",
+                        f"{name}.last",
+                        f"getattr({name}, 'last', 0)",
+                        f"{name}.run({self.bound()})",
+                        f"sum({name})",
+                        f"Acc.twice({v})",
+                        f"({v} in {name})",
+                        "Acc.made",
+                        f"{name}.twice({self.number()})",
+                        f"max({name}, default=0)",
+                    )
+                ),
+                lambda: self.number_from((f"{name}.total", f"{name}.total * 2 % 7", f"{name}.level")),
+            )
+        )()
         return None
 
     def number_from(self, options: tuple[str, ...]) -> None:
@@ -383,10 +512,28 @@ class ObjectWriter(ArrayWriter):
         if name is None:
             return self.container_assign()
         other = self.of("vec") or "Vec(1, 2)"
-        self.pick((
-            lambda: self.line(f"{name} += {other}"), lambda: self.line(f"{name}.x = {self.small()}"), lambda: self.line(f"{name}.y -= {self.small()}"), lambda: self.line(f"print({name})"), lambda: self.line(f"print(f'{{{name}}} {{{name}.x:.1f}}')"),
-            lambda: self.number_from((f"{name}.x", f"abs({name})", f"({name} == {other})", f"({name} < {other})", f"bool({name})", f"max({name}, {other}).x", f"({name} or {other}).y", f"sum([{name}, {other}], Vec(0)).x", f"(not {name})")),
-        ))()
+        self.pick(
+            (
+                lambda: self.line(f"{name} += {other}"),
+                lambda: self.line(f"{name}.x = {self.small()}"),
+                lambda: self.line(f"{name}.y -= {self.small()}"),
+                lambda: self.line(f"print({name})"),
+                lambda: self.line(f"print(f'{{{name}}} {{{name}.x:.1f}}')"),
+                lambda: self.number_from(
+                    (
+                        f"{name}.x",
+                        f"abs({name})",
+                        f"({name} == {other})",
+                        f"({name} < {other})",
+                        f"bool({name})",
+                        f"max({name}, {other}).x",
+                        f"({name} or {other}).y",
+                        f"sum([{name}, {other}], Vec(0)).x",
+                        f"(not {name})",
+                    )
+                ),
+            )
+        )()
         return None
 
     def closure(self) -> None:
@@ -411,15 +558,27 @@ class ObjectWriter(ArrayWriter):
             functions = self.new("q")
             item = self.new("i")
             late = self.pick((item, f"{item}={item}"))
-            head = f"lambda {inner}, {late}: {item} + {inner}" if "=" in late else f"lambda {inner}: {inner} + {item}"
-            self.line(f"{functions} = [{head} for {item} in {self.pick((f'range({self.bound()})', 'range(3)', f'(1, {self.atom(chr(110) + chr(117) + chr(109))})'))}]" if self.chance(0.5) else f"{functions} = [lambda {inner}: {inner} + {self.atom('num')}, abs]")
+            head = (
+                f"lambda {inner}, {late}: {item} + {inner}"
+                if "=" in late
+                else f"lambda {inner}: {inner} + {item}"
+            )
+            self.line(
+                f"{functions} = [{head} for {item} in {self.pick((f'range({self.bound()})', 'range(3)', f'(1, {self.atom(chr(110) + chr(117) + chr(109))})'))}]"
+                if self.chance(0.5)
+                else f"{functions} = [lambda {inner}: {inner} + {self.atom('num')}, abs]"
+            )
             target = self.new("v")
             self.line(f"{target} = [{name}({self.small()}) for {name} in {functions}]")
             self.bind(target, "list")
             return
         else:
             free = self.atom("num")
-            self.line(f"def {name}({inner}, extra={self.number()}):" if self.chance(0.5) else f"def {name}({inner}):")
+            self.line(
+                f"def {name}({inner}, extra={self.number()}):"
+                if self.chance(0.5)
+                else f"def {name}({inner}):"
+            )
             with self.block():
                 if self.chance(0.4):
                     self.line(f"for i in range({self.pick(('2', '3'))}):")
@@ -433,7 +592,18 @@ class ObjectWriter(ArrayWriter):
             self.bind(changed, "num")
         target = self.target("num")
         call = f"{name}({self.small()})"
-        self.line(f"{target} = " + self.pick((call, call, f"{call} + {name}({self.number()})", f"sum(map({name}, [1, 2]))", f"fold(lambda s, t: s + {name}(t), {self.of('list') or '(1, 2)'})")))
+        self.line(
+            f"{target} = "
+            + self.pick(
+                (
+                    call,
+                    call,
+                    f"{call} + {name}({self.number()})",
+                    f"sum(map({name}, [1, 2]))",
+                    f"fold(lambda s, t: s + {name}(t), {self.of('list') or '(1, 2)'})",
+                )
+            )
+        )
         self.bind(target, "any")
 
     def container_loop(self) -> None:
@@ -443,20 +613,44 @@ class ObjectWriter(ArrayWriter):
         name = self.of("list", "tup") or "[1, 2, 3]"
         table = self.of("dict") or "{'a': 1, 'b': 2}"
         other = self.of("list", "tup") or "(4, 5)"
-        header, kinds = self.pick((
-            (f"{item} in {name}", {item: "num"}), (f"{item} in {name}", {item: "num"}), (f"{index}, {item} in enumerate({name})", {item: "num", index: "int"}), (f"{item}, {index} in zip({name}, {other})", {item: "num", index: "num"}),
-            (f"{item} in reversed({name})", {item: "num"}), (f"{item} in sorted({name})", {item: "num"}), (f"{index}, {item} in {table}.items()", {index: "str", item: "num"}), (f"{index} in {table}", {index: "str"}),
-            (f"{item} in {table}.values()", {item: "num"}), (f"{item} in gen({self.bound()}, {self.atom('num')})", {item: "num"}), (f"{item} in chained({self.bound()}, {self.atom('int')})", {item: "num"}),
-            (f"{item} in list({name})", {item: "num"}), (f"{item} in map(lambda t: t + 1, {name})", {item: "num"}), (f"{item} in filter(lambda t: t > {self.number()}, {name})", {item: "num"}),
-            (f"{item} in (t * 2 for t in {name} if t > {self.atom('num')})", {item: "num"}), (f"{item} in {self.of('obj') or '[1]'}", {item: "num"}), (f"{index}, {item} in enumerate(gen({self.bound()}, 2), start={self.number()})", {index: "int", item: "num"}),
-            (f"{item} in {name}[1:]", {item: "num"}), (f"{item} in [{self.atom('num')}, {self.atom('num')}]", {item: "num"}), (f"{item} in sorted({self.of('set') or '{3, 1}'})", {item: "num"}),
-        ))
+        header, kinds = self.pick(
+            (
+                (f"{item} in {name}", {item: "num"}),
+                (f"{item} in {name}", {item: "num"}),
+                (f"{index}, {item} in enumerate({name})", {item: "num", index: "int"}),
+                (f"{item}, {index} in zip({name}, {other})", {item: "num", index: "num"}),
+                (f"{item} in reversed({name})", {item: "num"}),
+                (f"{item} in sorted({name})", {item: "num"}),
+                (f"{index}, {item} in {table}.items()", {index: "str", item: "num"}),
+                (f"{index} in {table}", {index: "str"}),
+                (f"{item} in {table}.values()", {item: "num"}),
+                (f"{item} in gen({self.bound()}, {self.atom('num')})", {item: "num"}),
+                (f"{item} in chained({self.bound()}, {self.atom('int')})", {item: "num"}),
+                (f"{item} in list({name})", {item: "num"}),
+                (f"{item} in map(lambda t: t + 1, {name})", {item: "num"}),
+                (f"{item} in filter(lambda t: t > {self.number()}, {name})", {item: "num"}),
+                (f"{item} in (t * 2 for t in {name} if t > {self.atom('num')})", {item: "num"}),
+                (f"{item} in {self.of('obj') or '[1]'}", {item: "num"}),
+                (
+                    f"{index}, {item} in enumerate(gen({self.bound()}, 2), start={self.number()})",
+                    {index: "int", item: "num"},
+                ),
+                (f"{item} in {name}[1:]", {item: "num"}),
+                (f"{item} in [{self.atom('num')}, {self.atom('num')}]", {item: "num"}),
+                (f"{item} in sorted({self.of('set') or '{3, 1}'})", {item: "num"}),
+            )
+        )
         self.line(f"for {header}:")
         for bound, kind in kinds.items():
             self.bind(bound, kind)
         self.loops += 1
         with self.block():
-            if name.isidentifier() and self.names.get(name) == "list" and " sorted" not in header and self.chance(0.15):
+            if (
+                name.isidentifier()
+                and self.names.get(name) == "list"
+                and " sorted" not in header
+                and self.chance(0.15)
+            ):
                 self.line(f"if len({name}) < 8: {name}.append({self.pick((item, '0'))})")
             for _ in range(self.rng.randint(1, 2)):
                 if self.statement():
@@ -469,12 +663,38 @@ class ObjectWriter(ArrayWriter):
         numbers = self.of("list", "tup") or "[3, 1]"
         n, v = self.bound(), self.small()
         target = self.target("num")
-        self.line(f"{target} = " + self.pick((
-            f"count({v})", f"count({v})", f"sum(gen({n}, {v}))", f"max(gen({n}, {v}))", f"walk([{v}, [{n}, ({v}, 2)]])", f"walk({numbers})", f"search(sorted({numbers}), {v})", f"gcd(abs({self.atom('int')}), {n})", f"even({n})", f"len(list(chained({n}, {v})))",
-            f"fold(lambda s, t: s + t, {numbers})", f"fold(lambda s, t: max(s, t), {numbers}, {v}, limit={self.number()})", f"total({v}, *{numbers})", f"total({v}, {n}, scale=2, k={v})", f"total(**{{'p': {v}}})",
-            f"any(t > {v} for t in {numbers})", f"all(t {self.pick(('>', '!='))} {v} for t in {numbers})", f"sum([t for t in {numbers} if t > {v}])", f"min(gen({n}, 1), default=0)", f"sum(t * t for t in {numbers}) % 97", f"sorted({numbers}, reverse=True)[0]",
-            f"next(iter({numbers}))" if self.chance(0.1) else f"list({numbers})[-1]", f"len({{t % 3 for t in {numbers}}})", f"max({numbers}, key=lambda t: -t)", f"len(change([{v}, 2], {self.atom('int')}))",
-        )))
+        self.line(
+            f"{target} = "
+            + self.pick(
+                (
+                    f"count({v})",
+                    f"count({v})",
+                    f"sum(gen({n}, {v}))",
+                    f"max(gen({n}, {v}))",
+                    f"walk([{v}, [{n}, ({v}, 2)]])",
+                    f"walk({numbers})",
+                    f"search(sorted({numbers}), {v})",
+                    f"gcd(abs({self.atom('int')}), {n})",
+                    f"even({n})",
+                    f"len(list(chained({n}, {v})))",
+                    f"fold(lambda s, t: s + t, {numbers})",
+                    f"fold(lambda s, t: max(s, t), {numbers}, {v}, limit={self.number()})",
+                    f"total({v}, *{numbers})",
+                    f"total({v}, {n}, scale=2, k={v})",
+                    f"total(**{{'p': {v}}})",
+                    f"any(t > {v} for t in {numbers})",
+                    f"all(t {self.pick(('>', '!='))} {v} for t in {numbers})",
+                    f"sum([t for t in {numbers} if t > {v}])",
+                    f"min(gen({n}, 1), default=0)",
+                    f"sum(t * t for t in {numbers}) % 97",
+                    f"sorted({numbers}, reverse=True)[0]",
+                    f"next(iter({numbers}))" if self.chance(0.1) else f"list({numbers})[-1]",
+                    f"len({{t % 3 for t in {numbers}}})",
+                    f"max({numbers}, key=lambda t: -t)",
+                    f"len(change([{v}, 2], {self.atom('int')}))",
+                )
+            )
+        )
         self.bind(target, "num")
 
     def with_(self) -> None:
@@ -483,9 +703,14 @@ class ObjectWriter(ArrayWriter):
         name = self.new("w")
         owner = self.of("obj") or "Acc(1)"
         before = self.snapshot()
-        header, kind = self.pick((
-            (f"scope({items}, {self.small()}) as {name}", "int"), (f"{owner} as {name}", "obj"), (f"{owner}", ""), (f"scope({items}, 1) as {name}, {owner}", "int"),
-        ))
+        header, kind = self.pick(
+            (
+                (f"scope({items}, {self.small()}) as {name}", "int"),
+                (f"{owner} as {name}", "obj"),
+                (f"{owner}", ""),
+                (f"scope({items}, 1) as {name}, {owner}", "int"),
+            )
+        )
         self.line(f"with {header}:")
         if kind:
             self.bind(name, kind)
@@ -506,18 +731,43 @@ class ObjectWriter(ArrayWriter):
             return self.container_assign()
         kind = self.names[target]
         v = self.small()
-        first = {"list": f"{target}.append({v})", "dict": f"{target}['a'] = {v}", "obj": f"{target}.add({v})", "vec": f"{target}.x = {v}"}[kind]
-        second = {"list": f"{target}[{self.atom('int')}] = {v}", "dict": f"{target}['b'] += {target}[{self.key()}]", "obj": f"{target}.level = {v}", "vec": f"{target}.x, {target}.y = {v} / {self.atom('num')}, 1"}[kind]
+        first = {
+            "list": f"{target}.append({v})",
+            "dict": f"{target}['a'] = {v}",
+            "obj": f"{target}.add({v})",
+            "vec": f"{target}.x = {v}",
+        }[kind]
+        second = {
+            "list": f"{target}[{self.atom('int')}] = {v}",
+            "dict": f"{target}['b'] += {target}[{self.key()}]",
+            "obj": f"{target}.level = {v}",
+            "vec": f"{target}.x, {target}.y = {v} / {self.atom('num')}, 1",
+        }[kind]
         self.line("try:")
         self.line(f"    {first}")
         with self.block():
             if self.chance(0.5):
                 self.risky()
-        self.maybe.update({name: self.names.pop(name) for name in list(self.names) if name == f"v{self.fresh}"})
+        self.maybe.update(
+            {name: self.names.pop(name) for name in list(self.names) if name == f"v{self.fresh}"}
+        )
         self.line(f"    {second}")
         error = self.new("e")
-        self.line(f"except {self.pick(('IndexError', 'Exception', '(KeyError, ZeroDivisionError)', 'ValueError', 'LookupError'))} as {error}:")
-        self.line("    " + self.pick((f"print(type({error}).__name__, {error})", f"count({self.number()})", f"LOG.append(str({error}))", "raise", f"raise Bad(1) from {error}")))
+        self.line(
+            f"except {self.pick(('IndexError', 'Exception', '(KeyError, ZeroDivisionError)', 'ValueError', 'LookupError'))} as {error}:"
+        )
+        self.line(
+            "    "
+            + self.pick(
+                (
+                    f"print(type({error}).__name__, {error})",
+                    f"count({self.number()})",
+                    f"LOG.append(str({error}))",
+                    "raise",
+                    f"raise Bad(1) from {error}",
+                )
+            )
+        )
         if self.chance(0.2):
             self.line("finally:")
             self.line(f"    count({self.number()})")
@@ -534,37 +784,107 @@ class ObjectWriter(ArrayWriter):
     def list_expr(self, d: int) -> str:
         """A list of numbers."""
         x = self.of("list", "tup") or "(1, 2)"
-        n = lambda: self.expr("num", d)  # noqa: E731
-        return str(self.pick((
-            lambda: f"[{n()}, {n()}]", lambda: f"[{n()}, {n()}, {self.number()}]", lambda: "[]", lambda: f"[t + {self.atom('num')} for t in {x}]", lambda: f"[t for t in {x} if t > {self.atom('num')}]", lambda: f"list({x})", lambda: f"sorted({x})",
-            lambda: f"[i * {self.atom('num')} for i in range({self.bound()})]", lambda: f"[0] * ({self.bound()})", lambda: f"list({x}) + [{n()}]", lambda: f"list({x})[::-1]", lambda: f"list(map(abs, {x}))", lambda: f"[*{x}, {n()}]", lambda: f"list(gen({self.bound()}, {self.atom('num')}))",
-            lambda: f"[a_ + b_ for a_ in {x} for b_ in (1, {self.atom('num')})][:5]", lambda: f"list(range({self.bound()}))", lambda: f"[p_ for p_, q_ in zip({x}, {x}) if q_ != 1]",
-        ))())
+        n = lambda: self.expr("num", d)
+        return str(
+            self.pick(
+                (
+                    lambda: f"[{n()}, {n()}]",
+                    lambda: f"[{n()}, {n()}, {self.number()}]",
+                    lambda: "[]",
+                    lambda: f"[t + {self.atom('num')} for t in {x}]",
+                    lambda: f"[t for t in {x} if t > {self.atom('num')}]",
+                    lambda: f"list({x})",
+                    lambda: f"sorted({x})",
+                    lambda: f"[i * {self.atom('num')} for i in range({self.bound()})]",
+                    lambda: f"[0] * ({self.bound()})",
+                    lambda: f"list({x}) + [{n()}]",
+                    lambda: f"list({x})[::-1]",
+                    lambda: f"list(map(abs, {x}))",
+                    lambda: f"[*{x}, {n()}]",
+                    lambda: f"list(gen({self.bound()}, {self.atom('num')}))",
+                    lambda: f"[a_ + b_ for a_ in {x} for b_ in (1, {self.atom('num')})][:5]",
+                    lambda: f"list(range({self.bound()}))",
+                    lambda: f"[p_ for p_, q_ in zip({x}, {x}) if q_ != 1]",
+                )
+            )()
+        )
 
     def tup_expr(self, d: int) -> str:
         """A tuple of numbers."""
         x = self.of("list", "tup") or "[1, 2]"
-        return str(self.pick((f"({self.expr('num', d)}, {self.expr('num', d)})", f"tuple({x})", f"({self.atom('num')}, *{x})", f"({self.atom('num')},)", f"tuple(t + 1 for t in {x})")))
+        return str(
+            self.pick(
+                (
+                    f"({self.expr('num', d)}, {self.expr('num', d)})",
+                    f"tuple({x})",
+                    f"({self.atom('num')}, *{x})",
+                    f"({self.atom('num')},)",
+                    f"tuple(t + 1 for t in {x})",
+                )
+            )
+        )
 
     def dict_expr(self, d: int) -> str:
         """A dict of numbers."""
         other = self.of("dict") or "{}"
-        return str(self.pick((f"{{'a': {self.expr('num', d)}, 'b': {self.expr('num', d)}}}", f"dict({other})", f"{{**{other}, 'c': {self.atom('num')}}}", f"dict(a={self.atom('num')}, b=2)", f"{other}.copy()",
-                              f"{{k_: {self.atom('num')} for k_ in ('a', 'b')}}", f"{{k_: v_ for k_, v_ in {other}.items() if v_ > {self.number()}}}")))
+        return str(
+            self.pick(
+                (
+                    f"{{'a': {self.expr('num', d)}, 'b': {self.expr('num', d)}}}",
+                    f"dict({other})",
+                    f"{{**{other}, 'c': {self.atom('num')}}}",
+                    f"dict(a={self.atom('num')}, b=2)",
+                    f"{other}.copy()",
+                    f"{{k_: {self.atom('num')} for k_ in ('a', 'b')}}",
+                    f"{{k_: v_ for k_, v_ in {other}.items() if v_ > {self.number()}}}",
+                )
+            )
+        )
 
     def set_expr(self, d: int) -> str:
         """A set of numbers."""
         x = self.of("list", "tup") or "[1, 2]"
-        return str(self.pick((f"{{{self.atom('int')}, {self.number_int()}}}", f"set({x})", f"{{t % 3 for t in {x}}}", "set()")))
+        return str(
+            self.pick(
+                (
+                    f"{{{self.atom('int')}, {self.number_int()}}}",
+                    f"set({x})",
+                    f"{{t % 3 for t in {x}}}",
+                    "set()",
+                )
+            )
+        )
 
     def obj_expr(self, d: int) -> str:
         """An object."""
-        return str(self.pick((f"Acc({self.expr('num', d)})", f"Sub({self.atom('num')})", f"Sub({self.atom('num')}, extra={self.atom('num')})", f"Acc.of({self.atom('num')})", f"Acc({self.atom('num')}).add({self.atom('num')})")))
+        return str(
+            self.pick(
+                (
+                    f"Acc({self.expr('num', d)})",
+                    f"Sub({self.atom('num')})",
+                    f"Sub({self.atom('num')}, extra={self.atom('num')})",
+                    f"Acc.of({self.atom('num')})",
+                    f"Acc({self.atom('num')}).add({self.atom('num')})",
+                )
+            )
+        )
 
     def vec_expr(self, d: int) -> str:
         """A vector."""
         a = self.of("vec") or "Vec(1)"
-        return str(self.pick((f"Vec({self.expr('num', d)}, {self.atom('num')})", f"{a} + {a}", f"{a} * {self.atom('int')}", f"-{a}", f"{a} + {self.atom('int')}", f"1 + {a}", f"Vec(y={self.atom('num')}, x=2)")))
+        return str(
+            self.pick(
+                (
+                    f"Vec({self.expr('num', d)}, {self.atom('num')})",
+                    f"{a} + {a}",
+                    f"{a} * {self.atom('int')}",
+                    f"-{a}",
+                    f"{a} + {self.atom('int')}",
+                    f"1 + {a}",
+                    f"Vec(y={self.atom('num')}, x=2)",
+                )
+            )
+        )
 
     def float_expr(self, d: int) -> str:
         """A float, mostly a scalar."""
@@ -577,8 +897,30 @@ class ObjectWriter(ArrayWriter):
         x, o = self.of("list", "tup", "set", "dict"), self.of("obj")
         if x is None or (o is not None and self.chance(0.4)):
             o = o or "Acc(1)"
-            return str(self.pick((f"{o}.total > {self.number()}", f"len({o}) > 1", f"isinstance({o}, Sub)", f"hasattr({o}, 'last')", f"{o} is {self.of('obj') or 'None'}", f"{o}.level >= 0")))
-        return str(self.pick((f"{x}", f"not {x}", f"len({x}) > {self.number()}", f"{self.atom('int')} in {x}", f"{x} == {self.of('list', 'tup', 'dict') or '[]'}", f"{x} is {self.of('list', 'dict') or 'None'}", f"{self.atom('int')} not in {x}",
-                              f"len({x}) == {self.atom('int')}", f"{x} != []")))
-
-
+            return str(
+                self.pick(
+                    (
+                        f"{o}.total > {self.number()}",
+                        f"len({o}) > 1",
+                        f"isinstance({o}, Sub)",
+                        f"hasattr({o}, 'last')",
+                        f"{o} is {self.of('obj') or 'None'}",
+                        f"{o}.level >= 0",
+                    )
+                )
+            )
+        return str(
+            self.pick(
+                (
+                    f"{x}",
+                    f"not {x}",
+                    f"len({x}) > {self.number()}",
+                    f"{self.atom('int')} in {x}",
+                    f"{x} == {self.of('list', 'tup', 'dict') or '[]'}",
+                    f"{x} is {self.of('list', 'dict') or 'None'}",
+                    f"{self.atom('int')} not in {x}",
+                    f"len({x}) == {self.atom('int')}",
+                    f"{x} != []",
+                )
+            )
+        )

@@ -11,6 +11,7 @@ import ast
 import copy
 import dataclasses
 import time
+import warnings
 from collections.abc import Iterator
 
 from tests.programs.compare import Failure, check
@@ -20,7 +21,7 @@ __all__ = ["shrink"]
 
 
 def shrink(
-    program: Program, failure: Failure, timeout: float = 2.0, seconds: float = 40.0
+    program: Program, failure: Failure, timeout: float = 2.0, seconds: float = 25.0
 ) -> tuple[Program, Failure]:
     """The smallest program found within `seconds` that still fails like `failure`, and how it fails."""
     ends = time.monotonic() + seconds
@@ -63,7 +64,9 @@ def _candidates(program: Program) -> Iterator[Program]:
             continue
         try:
             text = ast.unparse(ast.fix_missing_locations(smaller)) + "\n"
-            compile(text, "<shrink>", "exec")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SyntaxWarning)
+                compile(text, "<shrink>", "exec")
         except (SyntaxError, ValueError):
             continue
         yield dataclasses.replace(program, source=text)

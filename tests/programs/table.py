@@ -94,7 +94,19 @@ KINDS: dict[str, list[Any]] = {
     "1d empty": [np.array([])],
 }  # fmt: skip
 
-SLOW = ("**", "round", "<<", "pow", "math.comb", "math.ldexp", "math.factorial", "1 << a", "2 ** a", "(-2) ** a", "range")
+SLOW = (
+    "**",
+    "round",
+    "<<",
+    "pow",
+    "math.comb",
+    "math.ldexp",
+    "math.factorial",
+    "1 << a",
+    "2 ** a",
+    "(-2) ** a",
+    "range",
+)
 LIMIT = 2**63
 
 
@@ -151,7 +163,9 @@ def _cases(name: str, share: float, pairs: float) -> Iterator[tuple[tuple[str, .
                 yield (first,), [(value,) for value in KINDS[first]]
             continue
         for second in KINDS:
-            common = all(kind in ("int", "float", "bool", "np.float64", "np.int64") for kind in (first, second))
+            common = all(
+                kind in ("int", "float", "bool", "np.float64", "np.int64") for kind in (first, second)
+            )
             if rng.random() < (share * 8 if common else share):
                 values = [(a, b) for a in KINDS[first] for b in KINDS[second]]
                 keep = max(1, min(len(values), round(len(values) * (max(pairs, 0.5) if common else pairs))))
@@ -166,13 +180,19 @@ def _too_big(name: str, args: tuple[Any, ...]) -> bool:
     """Whether plain Python would work for ages on a huge integer or list."""
     if name not in SLOW and "factorial" not in name and "range(a)" not in name and "**" not in name:
         return False
-    return all(isinstance(arg, int | np.integer) for arg in args) and any(abs(int(arg)) > 1000 for arg in args[-1:])
+    return all(isinstance(arg, int | np.integer) for arg in args) and any(
+        abs(int(arg)) > 1000 for arg in args[-1:]
+    )
 
 
 def _too_wide(expected: Outcome) -> bool:
     """Whether a result has an integer beyond 64 bits."""
     if expected.result is None:
-        return expected.exception is not None and expected.exception.type in ("OverflowError", "ValueError", "MemoryError")
+        return expected.exception is not None and expected.exception.type in (
+            "OverflowError",
+            "ValueError",
+            "MemoryError",
+        )
     parts = [expected.result, *(part for _, part in expected.result.parts)]
     return any(isinstance(part.payload, int) and not -LIMIT <= part.payload < LIMIT for part in parts) or any(
         isinstance(part.payload, float | bool) for part in parts
