@@ -68,6 +68,10 @@ class Tensor:
 
     __slots__ = ("__weakref__", "_ag_graph", "_ag_name", "_ag_op", "_ag_type")
     dispatch: Callable[..., Any]
+    _ag_type: Type
+    _ag_graph: Graph
+    _ag_op: Operation | None
+    _ag_name: str
 
     def __init__(self, type_: Type, graph: Graph, op: Operation | None = None, name: str = "") -> None:
         object.__setattr__(self, "_ag_type", type_)
@@ -79,12 +83,6 @@ class Tensor:
         return f"<tensor {self._ag_name or '?'}: {self._ag_type!r}>"
 
     __hash__ = object.__hash__
-
-
-def type_of_value(value: Any) -> Type:
-    from autograph.ops.base import type_of
-
-    return value._ag_type if isinstance(value, Tensor) else type_of(value)
 
 
 @dataclasses.dataclass(eq=False)
@@ -167,6 +165,9 @@ class Graph:
         from autograph.graph.text import to_text
 
         return to_text(self)
+
+    def __repr__(self) -> str:
+        return f"<graph {self.name}: {sum(1 for _ in region_operations(self.body))} operations>"
 
 
 def region_operations(region: Region) -> Iterator[Operation]:

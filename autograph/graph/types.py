@@ -177,6 +177,25 @@ class Unbound:
 UNBOUND = Singleton("unbound")
 
 
+class Cell:
+    """The run-time place of a variable that a closure shares or a handler reads."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class TypeChoice:
+    """Some alternatives of a union, as a constant of the graph."""
+
+    def __init__(self, choices: tuple[Type, ...]) -> None:
+        self.types = choices
+
+    def __repr__(self) -> str:
+        return "|".join(map(repr, self.types))
+
+
 class Site:
     """An allocation site of a list, dict, set, object or cell, and what its instances may hold.
 

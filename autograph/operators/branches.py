@@ -26,6 +26,7 @@ from autograph.operators.tracer import (
     emit,
     flatten,
     has_tensor,
+    leaf_names,
     leaf_types,
     pack,
     record,
@@ -92,7 +93,8 @@ def cond(
     )
     leaves: list[Type] = []
     leaf_types(joined, leaves)
-    operation.outputs = [trace.tensor(t, operation) for t in leaves]
+    labels = leaf_names(joined, names)
+    operation.outputs = [trace.tensor(t, operation, label) for t, label in zip(leaves, labels)]
     trace.append(operation)
     if not types:
         raise DeadEnd

@@ -36,6 +36,7 @@ from autograph.operators.tracer import (
     emit,
     flatten,
     has_tensor,
+    leaf_names,
     leaf_types,
     record,
     unflatten,
@@ -340,7 +341,8 @@ def _trace_body(trace: Trace, entry: Record, fn: Any, types_: Type, names: tuple
     graph = entry.graph
     leaves: list[Type] = []
     leaf_types(types_, leaves)
-    graph.body.params = [Tensor(t, graph) for t in leaves]
+    labels = _parameter_labels(fn.__code__, types_, names)
+    graph.body.params = [Tensor(t, graph, None, label) for t, label in zip(leaves, labels)]
     args, extra = unflatten(types_, iter(graph.body.params))
     loops, trace.loops = trace.loops, []
     handling, trace.handling = trace.handling, []
@@ -369,6 +371,14 @@ def _trace_body(trace: Trace, entry: Record, fn: Any, types_: Type, names: tuple
             trace.decisions.change(f"the result of '{graph.name}' has more types than at first thought")
         entry.assumed = result
     entry.done = True
+
+
+def _parameter_labels(code: types.CodeType, t: Any, keywords: tuple[str, ...]) -> list[str]:
+    """The user's name for each leaf of a called graph's parameters."""
+    args, extra = t.items
+    named = code.co_varnames[: code.co_argcount]
+    names = (named + ("args",) * len(args.items))[: len(args.items)]
+    return leaf_names(args, names) + leaf_names(extra, keywords)
 
 
 def call_host(trace: Trace, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

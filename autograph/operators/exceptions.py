@@ -95,7 +95,7 @@ def try_stmt(
         only = caught if isinstance(caught, type) else (caught[0] if len(caught) == 1 else Exception)
         with trace.nested() as region:
             regions.append(region)
-            error = trace.param(region, Host(only))
+            error = trace.param(region, Host(only), "error")
             trace.handling.append(error)
             try:
                 handled, _ = trace.run(lambda handler=handler, error=error: handler(error))  # type: ignore[misc]

@@ -36,6 +36,7 @@ from autograph.operators.tracer import (
     emit,
     flatten,
     has_tensor,
+    leaf_names,
     leaf_types,
     record,
     unflatten,
@@ -124,7 +125,8 @@ def stage(
         leaves: list[Type] = []
         for t in types:
             leaf_types(t, leaves)
-        tensors = iter([trace.param(region, t) for t in leaves])
+        labels = leaf_names(TupleT(types), names)
+        tensors = iter([trace.param(region, t, label) for t, label in zip(leaves, labels)])
         set_state(rename_unbound(tuple(unflatten(t, tensors) for t in types), names))
 
     def leave(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -180,7 +182,8 @@ def stage(
     leaves: list[Type] = []
     for t in types:
         leaf_types(t, leaves)
-    operation.outputs = [trace.tensor(t, operation) for t in leaves]
+    labels = leaf_names(TupleT(types), names)
+    operation.outputs = [trace.tensor(t, operation, label) for t, label in zip(leaves, labels)]
     trace.append(operation)
     if not ran or value is True:
         raise DeadEnd
@@ -381,7 +384,7 @@ def stage_for(
         index[0] = values[0]
         set_state(values[1:])
 
-    stage(trace, key, test, turn, get, put, ("the loop index", *names), unrollable)
+    stage(trace, key, test, turn, get, put, ("index", *names), unrollable)
 
 
 def known_items(iterable: Any) -> Any:

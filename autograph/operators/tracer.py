@@ -236,7 +236,9 @@ class Trace:
             raise internal_error(error, self) from error
         from autograph.ops.core import RAISE
 
-        self.append(Operation("raise", (clean_copy(error),), {}, [], place=place, op=RAISE))
+        operation = Operation("raise", (clean_copy(error),), {}, [], place=place, op=RAISE)
+        operation.outputs.append(self.tensor(BOTTOM, operation))
+        self.append(operation)
 
     def need_concrete(self, what: str, args: Any, op: Op) -> NoReturn:
         """An op needs a value that is not known yet: unroll a loop, or make a call's scalar a constant; else refuse."""
@@ -431,6 +433,20 @@ def leaf_types(t: Type, out: list[Type]) -> None:
             leaf_types(item, out)
         return
     out.append(t)
+
+
+def leaf_names(t: Type, names: tuple[str, ...]) -> list[str]:
+    """The user's variable for each leaf of a state of these names; all empty for what is not a state."""
+    leaves: list[Type] = []
+    if not isinstance(t, TupleT) or len(names) != len(t.items):
+        leaf_types(t, leaves)
+        return [""] * len(leaves)
+    out: list[str] = []
+    for name, item in zip(names, t.items):
+        leaves.clear()
+        leaf_types(item, leaves)
+        out += [name] * len(leaves)
+    return out
 
 
 def unflatten(t: Type, values: Iterator[Any]) -> Any:

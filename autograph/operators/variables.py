@@ -49,6 +49,7 @@ class Box:
             site = trace.decisions.site(trace.key("box " + name), "cell", core.Cell)
             site.widen(vtype(initial))
             self.cell = emit(core.MAKE_CELL, _packed(initial), site)
+            object.__setattr__(self.cell, "_ag_name", name)
 
     def get(self) -> Any:
         if self.owner is None:

@@ -13,6 +13,7 @@ from autograph.graph.types import (
     BOTTOM,
     UNBOUND,
     Array,
+    Cell,
     Const,
     Host,
     IterT,
@@ -22,6 +23,7 @@ from autograph.graph.types import (
     SeqT,
     TupleT,
     Type,
+    TypeChoice,
     Unbound,
     conforms,
     join,
@@ -120,15 +122,6 @@ def _check_bound_rule(value: Any, name: str, free: bool = False) -> Type:
 CHECK_BOUND = define("check_bound", _check_bound, _check_bound_rule, "view")
 
 
-class Cell:
-    """The run-time place of a variable that a closure shares or a handler reads."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
 def _cell_get(cell: Cell, name: str, free: bool = False) -> Any:
     return _check_bound(cell.value, name, free)
 
@@ -220,16 +213,6 @@ def _is_type(value: Any, choices: tuple[Type, ...]) -> bool:
 
 
 IS_TYPE = define("is_type", lambda value, choice: _is_type(value, choice.types), always(BOOL), "total")
-
-
-class TypeChoice:
-    """Some alternatives of a union, as a constant of the graph."""
-
-    def __init__(self, choices: tuple[Type, ...]) -> None:
-        self.types = choices
-
-    def __repr__(self) -> str:
-        return "|".join(map(repr, self.types))
 
 
 NARROW = define("narrow", lambda value, choice: value, lambda value, choice: join(*choice.types), "total", "view")
