@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import linecache
+from typing import Any
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,6 +57,7 @@ class StagingError(Exception):
 
     def __init__(self, what: str, *, why: str = "", instead: str = "", location: Location | None = None) -> None:
         self.what, self.why, self.instead, self.location = what, why, instead, location
+        self.trail: tuple[Any, ...] = ()  # the places for the traceback, the innermost first
         super().__init__(what)
 
     def __str__(self) -> str:

@@ -15,8 +15,9 @@ import numpy as np
 
 from autograph import modes
 from autograph.conversion import converted, plain_function
+from autograph.core.loader import is_part
 from autograph.core.unparser import to_source
-from autograph.errors import StagingError
+from autograph.errors import ConversionError, StagingError
 from autograph.graph.graph import Graph, Operation, Tensor, region_operations
 from autograph.graph.tree import leaves, map_tree
 from autograph.graph.types import UNBOUND, Array, Const, TooManyTypes, TupleT, Type, conforms, join
@@ -36,6 +37,7 @@ from autograph.operators.tracer import (
     vtype,
 )
 from autograph.runtime import interpreter
+from autograph.tracebacks import at_spots, spot_of, without_library
 
 CACHE_LIMIT = 256
 """At most this many traces are kept for one function; the oldest go first."""
@@ -133,10 +135,14 @@ class GraphFunction:
         if current() is not None:
             return calls.call(self, *args, **kwargs)
         mode = modes.get_mode()
-        if mode == "graph":
-            return self._run(args, kwargs)
         if mode == "eager":
             return self.python_function(*args, **kwargs)
+        try:
+            return self._run(args, kwargs) if mode == "graph" else self._run_ops(args, kwargs)
+        except BaseException as error:
+            raise error.with_traceback(user_traceback(error))  # noqa: B904 - the same exception
+
+    def _run_ops(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         log: list[str] = []
         self._log = log
         with recording(log):
@@ -185,6 +191,12 @@ class GraphFunction:
             ) and not isinstance(self.python_function, (functools.partial, types.FunctionType)) else names
         positional = (names + [""] * count)[:count]
         return [*positional, *kwargs]
+
+    def _looked_up(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
+        try:
+            return self._concrete(args, kwargs)
+        except BaseException as error:
+            raise error.with_traceback(user_traceback(error))  # noqa: B904 - the same exception
 
     def _concrete(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
         if self._signature is not None:
@@ -296,9 +308,9 @@ class GraphFunction:
                 except StagingError as error:
                     if decisions.changed and passes < MAX_PASSES:
                         continue
-                    raise error.with_traceback(None) from None
+                    raise refusal(error) from error.__cause__
             if trace.poison is not None and not decisions.changed:
-                raise trace.poison.with_traceback(None)
+                raise refusal(trace.poison) from trace.poison.__cause__
             if not decisions.changed:
                 link(trace.graph)
                 concrete = Concrete(key, types_, trace, passes, reason)
@@ -351,7 +363,7 @@ class GraphFunction:
 
     def get_graph(self, *args: Any, **kwargs: Any) -> Graph:
         """The graph for arguments like these (traced if need be, not run)."""
-        return self._concrete(args, kwargs).graph
+        return self._looked_up(args, kwargs).graph
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What was decided for arguments like these: each loop and branch with its line, and why this call traced.
@@ -360,7 +372,7 @@ class GraphFunction:
         """
         if not args and not kwargs and self._log:
             return "executed ops: " + ", ".join(self._log)
-        concrete = self._concrete(args, kwargs)
+        concrete = self._looked_up(args, kwargs)
         lines = [f"{self.__name__}: traced because: {concrete.reason}; {concrete.passes} pass(es)"]
         seen: set[str] = set()
         notes = [(n.place, n.what) for n in concrete.notes]
@@ -421,6 +433,23 @@ class BoundGraphFunction:
     def cache_info(self) -> CacheInfo:
         """The traces of the method, over all instances."""
         return self._function.cache_info()
+
+
+def refusal(error: StagingError) -> StagingError:
+    """The error with a traceback of the user's lines, and without what happened inside the library before."""
+    trail = error.trail or (() if error.location is None else (spot_of(error.location),))
+    error.__context__ = None
+    return error.with_traceback(at_spots(trail))
+
+
+def user_traceback(error: BaseException) -> types.TracebackType | None:
+    """The user's lines of an exception's traceback; all of it where there are none, or where a person debugs us."""
+    if os.environ.get("AUTOGRAPH_DEBUG", "0") >= "1":
+        return error.__traceback__
+    if isinstance(error, ConversionError) and error.location is not None and error.location.column is not None:
+        return at_spots([spot_of(error.location)])
+    kept = without_library(error.__traceback__, is_part)
+    return error.__traceback__ if kept is None and not isinstance(error, StagingError) else kept
 
 
 def _describe(part: Any) -> str:

@@ -265,6 +265,7 @@ def call_function(trace: Trace, fn: types.FunctionType, args: tuple[Any, ...], k
         trace.decisions.change(f"'{fn.__name__}' is called often")
         raise Restart
     trace.call_stack.append((code, key))
+    caller, trace.caller = trace.caller, trace.place()
     try:
         return converted(*args, **kwargs)
     except RecursionError:
@@ -275,6 +276,7 @@ def call_function(trace: Trace, fn: types.FunctionType, args: tuple[Any, ...], k
         trace.decisions.change("calls are nested too deeply")
         raise Restart from None
     finally:
+        trace.caller = caller
         trace.call_stack.pop()
 
 
@@ -346,6 +348,7 @@ def _trace_body(trace: Trace, entry: Record, fn: Any, types_: Type, names: tuple
     args, extra = unflatten(types_, iter(graph.body.params))
     loops, trace.loops = trace.loops, []
     handling, trace.handling = trace.handling, []
+    caller, trace.caller = trace.caller, None
     trace.graphs.append(graph)
     trace.regions.append(graph.body)
     trace.context.append(site)
@@ -361,6 +364,7 @@ def _trace_body(trace: Trace, entry: Record, fn: Any, types_: Type, names: tuple
         trace.context.pop()
         trace.regions.pop()
         trace.graphs.pop()
+        trace.caller = caller
         trace.loops = loops
         trace.handling = handling
     graph.body.results = tuple(outputs) if ended else None

@@ -7,7 +7,6 @@ A trace is started again from the beginning (`Restart`) when a choice proves wro
 from __future__ import annotations
 
 import contextlib
-import copy
 import dataclasses
 import sys
 import threading
@@ -17,7 +16,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autograph.core.loader import is_generated
+from autograph.core.loader import is_generated, is_part
 from autograph.errors import Location, StagingError
 from autograph.graph.graph import Graph, Operation, Place, Region, Tensor
 from autograph.graph.tree import leaves, map_tree
@@ -108,6 +107,10 @@ class Note:
     what: str
 
 
+_NOT_IN_A_GRAPH = "No operation of a graph does this."
+_OUTSIDE = "Do it outside the function, and pass the result in as an argument."
+
+
 class Trace:
     """One pass of capturing one function."""
 
@@ -124,6 +127,7 @@ class Trace:
         self.functions: dict[Hashable, Any] = {}
         self.inlined: dict[Hashable, int] = {}
         self.call_stack: list[Any] = []
+        self.caller: Place | None = None  # of the function being traced, where its call is a part of this graph
         self.context: list[Hashable] = []  # the graph function being traced: part of the keys of sites
         self.guards: dict[Hashable, tuple[Any, Any]] = {}
         self.poison: StagingError | None = None
@@ -144,7 +148,7 @@ class Trace:
 
     def place(self) -> Place | None:
         frame = self.frame()
-        return None if frame is None else Place(frame.f_code, frame.f_lasti, frame.f_lineno)
+        return None if frame is None else Place(frame.f_code, frame.f_lasti, frame.f_lineno, self.caller)
 
     def key(self, what: str = "") -> Hashable:
         """Names the place of converted code that is running, the same in every pass."""
@@ -152,7 +156,7 @@ class Trace:
         context = self.context[-1] if self.context else None
         if frame is None:
             return (context, what)
-        return (context, frame.f_code, frame.f_lasti, what)
+        return (context, id(frame.f_code), frame.f_lasti, what)  # by identity: equal code may stand on one line
 
     def location(self) -> Location | None:
         place = self.place()
@@ -162,9 +166,17 @@ class Trace:
 
     def refuse(self, what: str, why: str = "", instead: str = "") -> NoReturn:
         """Ends the trace with a StagingError at the user's line; nothing can swallow it."""
-        error = StagingError(what, why=why, instead=instead, location=self.location())
+        error = self.located(StagingError(what, why=why or _NOT_IN_A_GRAPH, instead=instead or _OUTSIDE))
         self.poison = error
         raise error
+
+    def located(self, error: StagingError) -> StagingError:
+        """The error with the place of converted code that is running."""
+        place = self.place()
+        if place is not None:
+            error.location = place.location()
+            error.trail = tuple(place.spots())
+        return error
 
     # -- growing the graph ----------------------------------------------------------------------------------------
 
@@ -231,12 +243,13 @@ class Trace:
         """Puts an exception, raised by user code on known values during the trace, into the graph."""
         if isinstance(error, StagingError):
             raise error
-        place = user_place(error)
+        place = user_place(error, self.caller)
         if place is None:
             raise internal_error(error, self) from error
+        from autograph.ops import core
         from autograph.ops.core import RAISE
 
-        operation = Operation("raise", (clean_copy(error),), {}, [], place=place, op=RAISE)
+        operation = Operation("raise", (core.Made(error),), {}, [], place=place, op=RAISE)
         operation.outputs.append(self.tensor(BOTTOM, operation))
         self.append(operation)
 
@@ -288,35 +301,29 @@ def require() -> Trace:
     return trace
 
 
-def user_place(error: BaseException) -> Place | None:
-    """Where converted code raised this; None if the library itself did."""
+def user_place(error: BaseException, caller: Place | None = None) -> Place | None:
+    """Where converted code, called from `caller`, raised this; None if the library itself did."""
     tb = error.__traceback__
     last = None
+    calls: list[Place | None] = [caller]
     while tb is not None:
         last = tb
+        code = tb.tb_frame.f_code
+        if is_generated(code):
+            if len(calls) > 1 and is_part(code):
+                calls.pop()
+            calls.append(Place(code, tb.tb_lasti, tb.tb_lineno, calls[-1]))
         tb = tb.tb_next
-    if last is None or not is_generated(last.tb_frame.f_code):
-        return None
-    return Place(last.tb_frame.f_code, last.tb_lasti, last.tb_lineno)
-
-
-def clean_copy(error: Exception) -> Exception:
-    """The same exception without the frames of the trace."""
-    try:
-        other = copy.copy(error)
-    except Exception:  # an exception class with its own constructor
-        other = error
-    if type(other) is not type(error) or other.args != error.args:
-        other = error
-    return other.with_traceback(None)
+    return calls[-1] if last is not None and is_generated(last.tb_frame.f_code) else None
 
 
 def internal_error(error: BaseException, trace: Trace) -> StagingError:
     result = StagingError(
         f"internal error of autograph: {type(error).__name__}: {error}",
         why="This is a bug of the library, not of the function.",
-        location=trace.location(),
+        instead="Run the function in eager mode meanwhile, and report this message with the function.",
     )
+    trace.located(result)
     trace.poison = result
     return result
 
@@ -401,8 +408,8 @@ def check_constant(value: Any) -> None:
             f"the integer {value if abs(value) < 10**40 else 'constant'} does not fit in 64 bits",
             why="Python integers are 64 bits wide in a graph.",
             instead="Use a float, or np.uint64.",
-            location=trace.location(),
         )
+        trace.located(error)
         trace.poison = error
         raise error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import copy
 import operator
 import types
 from typing import Any
@@ -263,9 +264,30 @@ NEW_OBJECT = define("new_object", lambda cls, site: cls.__new__(cls), lambda cls
 # -- host world --------------------------------------------------------------------------------------------------------
 
 
-def _raise(error: BaseException, cause: Any = Unbound()) -> Any:
+class Made:
+    """An exception that Python raised while the graph was built: each run of the graph raises its own copy."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error.with_traceback(None)
+        error.__context__ = None
+
+    def copy(self) -> Exception:
+        try:
+            other = copy.copy(self.error)
+        except Exception:  # an exception class with its own constructor
+            return self.error.with_traceback(None)
+        same = type(other) is type(self.error) and other.args == self.error.args
+        return other if same else self.error.with_traceback(None)
+
+    def __repr__(self) -> str:
+        return repr(self.error)
+
+
+def _raise(error: Any, cause: Any = Unbound()) -> Any:
     if isinstance(error, type):
         error = error()
+    elif isinstance(error, Made):
+        error = error.copy()
     if not isinstance(cause, Unbound):
         raise error from cause
     raise error

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import types
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -19,11 +18,12 @@ from autograph.errors import IntegerOverflow, StagingError
 from autograph.graph.graph import Graph, Operation, Place, Region, Tensor
 from autograph.graph.tree import leaves, map_tree
 from autograph.graph.types import Py, Scalar, conforms, members
+from autograph.tracebacks import at_spots, without_library
 
 MAX_DEPTH = 100_000
 """Calls of graphs may be nested this deep; beyond, RecursionError."""
 
-OP, MOVE, JUMP, JUMP_IF_FALSE, CALL, RETURN, PUSH, POP, MATCH, THROW, UNREACHABLE = range(11)
+OP, MOVE, JUMP, JUMP_IF_FALSE, CALL, RETURN, PUSH, POP, MATCH, THROW, UNREACHABLE, HANDLE, HANDLED = range(13)
 
 
 @dataclasses.dataclass(eq=False)
@@ -164,7 +164,9 @@ class _Lowering:
             self.patch(inner, 1)
             for classes, handler in zip(options["handlers"], regions):
                 test = self.emit(MATCH, classes, error, self.slot(handler.params[0]), None)
+                self.emit(HANDLE, error)
                 self.region(handler)
+                self.emit(HANDLED)
                 ends.append(self.emit(JUMP, None))
                 self.patch(test, 4)
             self.emit(THROW, error)
@@ -176,7 +178,9 @@ class _Lowering:
             self.region(final)
             end = self.emit(JUMP, None)
             self.patch(outer, 1)
+            self.emit(HANDLE, error)
             self.region(final)
+            self.emit(HANDLED)
             self.emit(THROW, error)
             self.patch(end, 1)
 
@@ -209,13 +213,14 @@ def code_of(graph: Graph) -> Code:
 
 
 class _Frame:
-    __slots__ = ("code", "env", "handlers", "outs", "pc", "place")
+    __slots__ = ("code", "env", "handlers", "handling", "outs", "pc", "place")
 
     def __init__(self, code: Code, outs: list[int] | None, place: Place | None) -> None:
         self.code = code
         self.env: list[Any] = [None] * code.size
         self.pc = 0
-        self.handlers: list[tuple[int, int]] = []
+        self.handlers: list[tuple[int, int, int]] = []
+        self.handling: list[BaseException] = []
         self.outs = outs
         self.place = place
 
@@ -230,7 +235,6 @@ def run(graph: Graph, arguments: list[Any]) -> tuple[Any, ...]:
     for slot, value in zip(frame.code.params, arguments):
         frame.env[slot] = value
     stack: list[_Frame] = []
-    place: Place | None = None
     while True:
         try:
             code, env = frame.code.instructions, frame.env
@@ -277,7 +281,7 @@ def run(graph: Graph, arguments: list[Any]) -> tuple[Any, ...]:
                     for slot, value in zip(outs, results):
                         env[slot] = value
                 elif kind == PUSH:
-                    frame.handlers.append((instruction[1], instruction[2]))
+                    frame.handlers.append((instruction[1], instruction[2], len(frame.handling)))
                 elif kind == POP:
                     frame.handlers.pop()
                 elif kind == MATCH:
@@ -286,6 +290,10 @@ def run(graph: Graph, arguments: list[Any]) -> tuple[Any, ...]:
                         pc = instruction[4]
                     else:
                         env[instruction[3]] = error
+                elif kind == HANDLE:
+                    frame.handling.append(env[instruction[1]])
+                elif kind == HANDLED:
+                    frame.handling.pop()
                 elif kind == THROW:
                     raise env[instruction[1]]
                 else:
@@ -296,23 +304,45 @@ def run(graph: Graph, arguments: list[Any]) -> tuple[Any, ...]:
                         why="This is a bug of the library, not of the function.",
                     )
         except BaseException as error:
-            places = [_place(code[pc - 1])]
+            instruction = code[pc - 1]
+            places = [_place(instruction)]
+            _set_context(error, instruction, frame, stack)
             while not frame.handlers:
                 places.append(frame.place)
                 if not stack:
-                    place = next((p for p in places if p is not None), None)
-                    raise with_user_traceback(error, places) from error.__cause__
+                    raise with_user_traceback(error, places, instruction)
                 frame = stack.pop()
-            _mark(error, places)
-            frame.pc, slot = frame.handlers.pop()
+            with_user_traceback(error, places, instruction)
+            frame.pc, slot, handling = frame.handlers.pop()
+            del frame.handling[handling:]
             frame.env[slot] = error
-    raise AssertionError(place)
+
+
+def _operation(instruction: tuple[Any, ...]) -> str:
+    return instruction[5].name if instruction[0] == OP else ""
 
 
 def _place(instruction: tuple[Any, ...]) -> Place | None:
+    """Where an instruction raised: an exception that only passes on, or is raised by a bare `raise`, has its place."""
     if instruction[0] == OP:
-        return instruction[5].place
+        return None if _operation(instruction) == "reraise" else instruction[5].place
     return instruction[4] if instruction[0] == CALL else None
+
+
+def _set_context(error: BaseException, instruction: tuple[Any, ...], frame: _Frame, stack: list[_Frame]) -> None:
+    """`__context__`: the exception that was being handled when this one was raised."""
+    if instruction[0] == THROW or _operation(instruction) == "reraise":
+        return
+    handled = next((f.handling[-1] for f in (frame, *reversed(stack)) if f.handling), None)
+    if handled is None or handled is error:
+        return
+    seen = handled
+    while seen.__context__ is not None and seen.__context__ is not handled:
+        if seen.__context__ is error:
+            seen.__context__ = None
+            break
+        seen = seen.__context__
+    error.__context__ = handled
 
 
 def _overflow(operation: Operation) -> IntegerOverflow:
@@ -334,42 +364,20 @@ def _check(value: Any, instruction: tuple[Any, ...]) -> None:
         )
 
 
-_PLACES = "__autograph_places__"
+_HOST_FRAMES = frozenset({"host_call", "raise", "reraise"})
 
 
-def _mark(error: BaseException, places: list[Place | None]) -> None:
-    """Remembers where an exception was raised first, for when it is raised again."""
-    if not hasattr(error, _PLACES):
-        try:
-            error.__autograph_places__ = places  # type: ignore[attr-defined]
-        except AttributeError:
-            pass
+def with_user_traceback(
+    error: BaseException, places: list[Place | None], instruction: tuple[Any, ...]
+) -> BaseException:
+    """The exception with a traceback made of the user's own lines, innermost last.
 
-
-def with_user_traceback(error: BaseException, places: list[Place | None]) -> BaseException:
-    """The exception with a traceback made of the user's own lines, innermost last."""
-    known: list[Place | None] = getattr(error, _PLACES, places)
-    try:
-        del error.__autograph_places__  # type: ignore[attr-defined]
-    except AttributeError:
-        pass
-    traceback: types.TracebackType | None = None
-    for place in known:
-        if place is None:
-            continue
-        frame = _frame_at(place)
-        traceback = types.TracebackType(traceback, frame, frame.f_lasti, place.line)
-    return error.with_traceback(traceback)
-
-
-def _frame_at(place: Place) -> types.FrameType:
-    """A frame with the user's file and function name, for a traceback."""
-    namespace: dict[str, Any] = {}
-    name = place.code.co_name
-    source = compile("import sys\nframe = sys._getframe()\n", place.code.co_filename, "exec")
-    exec(source.replace(co_name=name), namespace)
-    frame: types.FrameType = namespace["frame"]
-    return frame
+    What it already had is kept: the first place of one that is raised again, and the frames of the host's code.
+    """
+    host = instruction[0] == THROW or _operation(instruction) in _HOST_FRAMES
+    inner = without_library(error.__traceback__, only_made=not host)
+    spots = [spot for place in places if place is not None for spot in place.spots()]
+    return error.with_traceback(at_spots(spots, inner))
 
 
 __all__ = ["Scalar", "np", "run"]
