@@ -45,7 +45,7 @@ from autograph.operators.tracer import (
 from autograph.ops import core
 from autograph.ops.base import BY_FUNCTION
 
-MAX_INLINE_DEPTH = 24
+MAX_INLINE_DEPTH = 16
 MAX_INLINED_CALLS = 256
 
 HANDLERS: dict[Any, Callable[..., Any]] = {}
@@ -268,13 +268,6 @@ def call_function(trace: Trace, fn: types.FunctionType, args: tuple[Any, ...], k
     caller, trace.caller = trace.caller, trace.place()
     try:
         return converted(*args, **kwargs)
-    except RecursionError:
-        if converted.__code__ in trace.decisions.graph_functions:
-            raise
-        trace.decisions.graph_functions.update(c for c, _ in trace.call_stack)
-        trace.decisions.generalized.update(c for c, _ in trace.call_stack)
-        trace.decisions.change("calls are nested too deeply")
-        raise Restart from None
     finally:
         trace.caller = caller
         trace.call_stack.pop()

@@ -243,6 +243,12 @@ class Trace:
         """Puts an exception, raised by user code on known values during the trace, into the graph."""
         if isinstance(error, StagingError):
             raise error
+        if isinstance(error, RecursionError) and self.call_stack:
+            codes = [code for code, _ in self.call_stack]
+            self.decisions.graph_functions.update(codes)
+            self.decisions.generalized.update(codes)
+            self.decisions.change("calls are nested too deeply")
+            raise Restart from None
         place = user_place(error, self.caller)
         if place is None:
             raise internal_error(error, self) from error
@@ -280,14 +286,32 @@ def current() -> Trace | None:
     return getattr(_state, "trace", None)
 
 
+RECURSION_LIMIT = 8_000
+_limit_lock = threading.Lock()
+_limit_users = 0
+_limit_before = 0
+
+
 @contextlib.contextmanager
 def tracing(trace: Trace | None) -> Iterator[None]:
+    """Makes `trace` the current one of this thread; a trace nests deeper than the function that it runs."""
+    global _limit_users, _limit_before
     before = current()
     _state.trace = trace
+    with _limit_lock:
+        if _limit_users == 0:
+            _limit_before = sys.getrecursionlimit()
+            sys.setrecursionlimit(max(_limit_before, RECURSION_LIMIT))
+        _limit_users += 1
     try:
         yield
     finally:
         _state.trace = before
+        with _limit_lock:
+            _limit_users -= 1
+            if _limit_users == 0:
+                with contextlib.suppress(RecursionError):
+                    sys.setrecursionlimit(_limit_before)
 
 
 def require() -> Trace:
