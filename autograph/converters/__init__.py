@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -125,7 +126,7 @@ def convert(
         tree = _lambda_function(tree, ctx)
     for transform in PIPELINE:
         tree = transform(tree, ctx)
-    tree.generated_names = frozenset(ctx.namer.given)
+    tree.made_functions = _made_functions(ctx)
     return tree
 
 
@@ -146,6 +147,19 @@ def external_names(source: FunctionSource, shadowed: frozenset[str] = frozenset(
     if "super" in ctx.externals:
         names.add("__class__")
     return names
+
+
+def _made_functions(ctx: Context) -> dict[str, str]:
+    """What Python calls each function that was made here, for the qualified names of functions inside it."""
+    inlined = sys.version_info >= (3, 12)  # Python has no function for a list, set or dict comprehension
+    calls = {
+        "list_comp": "" if inlined else "<listcomp>",
+        "set_comp": "" if inlined else "<setcomp>",
+        "dict_comp": "" if inlined else "<dictcomp>",
+        "generator_exp": "<genexpr>",
+        "lambda_body": "<lambda>",
+    }
+    return {name: calls.get(stem, "") for name, stem in ctx.namer.given.items()}
 
 
 def _as_function(tree: Any) -> Any:

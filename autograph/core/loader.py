@@ -86,7 +86,8 @@ def compile_factory(
         c for c in module_code.co_consts if isinstance(c, types.CodeType) and c.co_name == _FACTORY
     )
     name = name or node.name
-    factory_code = _renamed(factory_code, f"{_FACTORY}.<locals>.{unique}", unique, qualname or name, name)
+    path, made = f"{_FACTORY}.<locals>.{unique}", getattr(node, "made_functions", {})
+    factory_code = _renamed(factory_code, unique, name, lambda text: _qualified(text, path, qualname or name, made))
     factory_code = _register(factory_code, name, user_functions)
     # A function made by hand, not by exec: exec would add __builtins__ to the dict.
     return types.FunctionType(factory_code, fn_globals, _FACTORY)
@@ -121,6 +122,9 @@ def _complete_locations(tree: ast.AST) -> None:
             position = _own_position(node) or position
             for name, value in zip(_POSITION, position, strict=True):
                 setattr(node, name, value)
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "ag__":
+                # The compiler takes the last line of `a.b` for the line of the call `a.b()`.
+                node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
         pending += [(child, position) for child in ast.iter_child_nodes(node)]
 
 
@@ -134,16 +138,35 @@ def _own_position(node: ast.AST) -> tuple[int, int, int, int] | None:
     return line, column, end_line, end_column
 
 
-def _renamed(code: types.CodeType, path: str, unique: str, qualname: str, name: str) -> types.CodeType:
+def _qualified(text: str, path: str, qualname: str, made: dict[str, str]) -> str:
+    """The qualified name that a function has in the user's source, from the one that the compiler gave it.
+
+    `made` maps the functions that converters made to what Python calls such a function; those that stand for
+    no function of Python's (a branch, the body of a loop) to an empty text.
+
+    >>> made = {"if_body": "", "list_comp": "<listcomp>"}
+    >>> _qualified("factory.<locals>.f.<locals>.if_body.<locals>.C.method", "factory.<locals>.f", "A.f", made)
+    'A.f.<locals>.C.method'
+    >>> _qualified("factory.<locals>.f.<locals>.list_comp.<locals>.<lambda>", "factory.<locals>.f", "f", made)
+    'f.<locals>.<listcomp>.<locals>.<lambda>'
+    """
+    if text != path and not text.startswith(path + "."):
+        return text
+    inside = text[len(path) :].split(".<locals>.")[1:]
+    parts = [made.get(part, part) for part in inside[:-1]] + inside[-1:]
+    return ".<locals>.".join([qualname, *filter(None, parts)])
+
+
+def _renamed(
+    code: types.CodeType, unique: str, name: str, qualified: Callable[[str], str]
+) -> types.CodeType:
     """The code with the unique name replaced by the user's, in its names, qualified names and nested code."""
 
     def constant(value: Any) -> Any:
         if isinstance(value, types.CodeType):
-            return _renamed(value, path, unique, qualname, name)
+            return _renamed(value, unique, name, qualified)
         # Before Python 3.11 the qualified name is not in the code object but a constant beside it.
-        if isinstance(value, str) and (value == path or value.startswith(path + ".")):
-            return qualname + value[len(path) :]
-        return value
+        return qualified(value) if isinstance(value, str) else value
 
     changes: dict[str, Any] = {"co_consts": tuple(map(constant, code.co_consts))}
     if code.co_name == unique:

@@ -22,7 +22,7 @@ class Namer:
     def __init__(self, taken: set[str]) -> None:
         self._taken = set(taken)
         self._counts: dict[str, int] = {}
-        self.given: set[str] = set()
+        self.given: dict[str, str] = {}  # by name: the stem
 
     def fresh(self, stem: str) -> str:
         """A name that starts with `stem` and was never seen; the first one is the stem itself."""
@@ -33,7 +33,7 @@ class Namer:
             name = f"{stem}_{count}"
         self._counts[stem] = count + 1
         self._taken.add(name)
-        self.given.add(name)
+        self.given[name] = stem
         return name
 
 
