@@ -94,3 +94,30 @@ class IntegerOverflow(StagingError, OverflowError):
         2 ** n                      # IntegerOverflow for n = 64
         2.0 ** n                    # a float reaches further, or np.uint64 arithmetic, which wraps as in NumPy
     """
+
+
+class GraphSyntaxError(ValueError):
+    """The text of a graph cannot be read; the message shows the line and column.
+
+    Failing text and its repair::
+
+        y: int = add(x, 1             # GraphSyntaxError: line 2: expected ',' or ')', found the end of the line
+        y: int = add(x, 1)
+    """
+
+    def __init__(self, what: str, number: int, line: str, column: int) -> None:
+        self.number, self.column = number, column
+        stripped = line.lstrip()
+        caret = " " * (2 + max(0, column - (len(line) - len(stripped)))) + "^"
+        super().__init__(f"line {number}: {what}\n  {stripped}\n{caret}")
+
+
+class GraphError(AssertionError):
+    """A graph breaks its own rules: a bug of the library, or of the pass that made the graph.
+
+    The message names the rule and shows the graph, with the bad operation marked by `>`. Failing graph and its
+    repair::
+
+        y: float = add(n, 1)          # GraphError, if n: int: the op gives int, which float does not cover
+        y: int = add(n, 1)
+    """

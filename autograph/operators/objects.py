@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autograph.graph.graph import Tensor
+from autograph.graph.parse import FINDERS
 from autograph.graph.types import (
     BOTTOM,
     Array,
@@ -226,6 +227,15 @@ def constant_method(value: Any, name: str) -> Op | None:
     """The op for a method of a constant string or number."""
     found = member_op(Const(value), name) if isinstance(value, (int, float, complex, str, bytes, np.generic)) else None
     return found[1] if found is not None else None
+
+
+def _find(name: str) -> Op | None:
+    """The op of a name such as `method.sum` or `attribute.shape`."""
+    kind, _, member = name.partition(".")
+    return _joint_op(member, kind == "method") if kind in ("method", "attribute") else None
+
+
+FINDERS.append(_find)
 
 
 def object_attr(trace: Trace, x: Any, name: str) -> Any:

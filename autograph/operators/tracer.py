@@ -614,7 +614,9 @@ def recording(log: list[str]) -> Iterator[None]:
 
 def new_site(kind: str, cls: type, what: str = "") -> Site:
     """The allocation site for the place that is running (rules call it through `base`)."""
-    trace = require()
+    trace = current()
+    if trace is None:
+        raise base.NeedsTrace
     return trace.decisions.site(trace.key(what), kind, cls)
 
 

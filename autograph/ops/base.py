@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autograph.graph.parse import FINDERS
 from autograph.graph.tree import leaves, map_tree
 from autograph.graph.types import (
     BOTTOM,
@@ -37,6 +38,10 @@ class NeedConcrete(Exception):
     def __init__(self, what: str) -> None:
         self.what = what
         super().__init__(what)
+
+
+class NeedsTrace(Exception):
+    """A rule makes an allocation site, which only a trace can do."""
 
 
 class Refuse(Exception):
@@ -77,6 +82,13 @@ class Op:
             traits = traits | {"writes", "view"}
         return traits if kwargs.get("copy", True) is True else traits | {"view"}
 
+    def infer(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type | None:
+        """As the function `infer`; None for a rule that can only tell while a function is traced."""
+        try:
+            return infer(self, args, kwargs)
+        except NeedsTrace:
+            return None
+
     def __repr__(self) -> str:
         return f"<op {self.name}>"
 
@@ -84,6 +96,9 @@ class Op:
 OPS: dict[str, Op] = {}
 BY_FUNCTION: dict[Any, Op] = {}
 """The op that answers for a NumPy, math or builtin function."""
+
+
+FINDERS.append(OPS.get)
 
 
 def define(
@@ -238,7 +253,7 @@ def unknown_rank(scalar: Any) -> Type:
 
 def new_site(kind: str, cls: type, what: str = "") -> Site:
     """The allocation site of the place that is being traced; the operators put the real function here."""
-    raise RuntimeError("no trace is active")
+    raise NeedsTrace
 
 
 _CACHE: dict[Any, Any] = {}

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autograph.graph.parse import FINDERS
 from autograph.graph.types import BOTTOM, Array, Const, Scalar, TupleT, Type, join, members
 from autograph.ops.base import BY_FUNCTION, Op, Refuse, broadcast, define, result_type, sample, shape_of, static
 from autograph.ops.rules import Static, data, is_given, known, over_ranks, quietly, typed
@@ -220,3 +221,14 @@ def ufunc_method(ufunc: np.ufunc, method: str) -> Op:
         raise Refuse(f"'{ufunc.__name__}.{method}'")
     make, traits, out = METHODS[method]
     return define(f"np.{ufunc.__name__}.{method}", getattr(ufunc, method), make(ufunc), *traits, out=out)
+
+
+def _find(name: str) -> Op | None:
+    """The op of a name such as `np.add.reduce`, made when it is asked for first."""
+    _, _, path = name.partition(".")
+    ufunc, _, method = path.partition(".")
+    known = UFUNCS.get(ufunc) if name.startswith("np.") else None
+    return None if known is None or method not in METHODS else ufunc_method(known, method)
+
+
+FINDERS.append(_find)
