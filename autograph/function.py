@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import collections.abc
 import functools
 import os
 import sys
@@ -16,9 +17,10 @@ import numpy as np
 from autograph import modes
 from autograph.conversion import converted, plain_function
 from autograph.core.loader import is_part
+from autograph.core.parser import parse_function
 from autograph.core.unparser import to_source
 from autograph.errors import ConversionError, StagingError
-from autograph.graph.graph import Graph, Operation, Tensor, region_operations
+from autograph.graph.graph import Graph, Operation, Place, Tensor, region_operations
 from autograph.graph.tree import leaves, map_tree
 from autograph.graph.types import UNBOUND, Array, Const, TooManyTypes, TupleT, Type, conforms, join
 from autograph.operators import calls
@@ -205,11 +207,7 @@ class GraphFunction:
         try:
             found = self._traces.get(key)
         except TypeError as error:
-            raise StagingError(
-                f"a static argument of '{self.__name__}' cannot be hashed: {error}",
-                why="A static argument's value is part of the key of a trace.",
-                instead="Pass a hashable value (a tuple instead of a list), or do not name it in static=.",
-            ) from None
+            raise refusal(self._placed(self._unhashable(args, kwargs, error))) from None
         if found is not None:
             for concrete in found:
                 if concrete.holds():
@@ -217,6 +215,26 @@ class GraphFunction:
                     return concrete
         with self._lock:
             return self._trace_for(key, args, kwargs)
+
+    def _unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any], error: TypeError) -> StagingError:
+        names = self._names(len(args), kwargs)
+        given = dict(zip(names, (*args, *kwargs.values())))
+        bad = [f"'{n}'" for n in names if n in self._static and not isinstance(given[n], collections.abc.Hashable)]
+        return StagingError(
+            f"the static argument {', '.join(bad) or 'given'} of '{self.__name__}' cannot be hashed: {error}",
+            why="A static argument's value is part of the key of a trace.",
+            instead="Pass a hashable value (a tuple instead of a list), or do not name it in static=.",
+        )
+
+    def _placed(self, error: StagingError) -> StagingError:
+        """The error with the place of the function's definition, where it has none of its own."""
+        if error.location is None:
+            try:
+                source = parse_function(self._plain)
+            except ConversionError:
+                return error
+            error.location = source.location(source.node)
+        return error
 
     def _declared(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """The declared types in the place of the arguments, which must be of these types."""
@@ -308,7 +326,7 @@ class GraphFunction:
                 except StagingError as error:
                     if decisions.changed and passes < MAX_PASSES:
                         continue
-                    raise refusal(error) from error.__cause__
+                    raise refusal(self._placed(error)) from error.__cause__
             if trace.poison is not None and not decisions.changed:
                 raise refusal(trace.poison) from trace.poison.__cause__
             if not decisions.changed:
@@ -333,7 +351,11 @@ class GraphFunction:
         for i, (name, value) in enumerate(zip(names, (*args, *kwargs.values()))):
             label = name or f"argument {i}"
             special = f"arg:{label}" in trace.decisions.specialized
-            t = Const(value) if name in self._static or special else abstract(trace, value, ("arg", i), memo)
+            try:
+                t = Const(value) if name in self._static or special else abstract(trace, value, ("arg", i), memo)
+            except StagingError as error:
+                error.what = f"argument '{label}': {error.what}" if name else f"{label}: {error.what}"
+                raise
             if wider is not None:
                 t = join(t, wider[i]) if isinstance(wider[i], (Array, TupleT)) else t
             types_.append(t)
@@ -398,6 +420,8 @@ class GraphFunction:
 class BoundGraphFunction:
     """A `GraphFunction` looked up on an instance."""
 
+    __self__: Any
+
     def __init__(self, function: GraphFunction, instance: Any) -> None:
         self._function, self.__self__ = function, instance
         self.__func__ = function
@@ -412,8 +436,9 @@ class BoundGraphFunction:
         """The converted Python source."""
         return self._function.code
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._function(self.__self__, *args, **kwargs)
+    @property
+    def __call__(self) -> Callable[..., Any]:
+        return functools.partial(self._function, self.__self__)  # a method would stand in every traceback
 
     def __autograph_call__(self, *args: Any, **kwargs: Any) -> Any:
         return calls.call(self.python_function, *args, **kwargs)
@@ -494,11 +519,13 @@ def _refuse_functions(trace: Trace, result: Any) -> None:
         if isinstance(leaf, types.FunctionType) and is_generated(leaf.__code__):
             for cell in leaf.__closure__ or ():
                 if isinstance(cell.cell_contents, Tensor) or type(cell.cell_contents).__name__ == "Box":
-                    trace.refuse(
+                    error = StagingError(
                         f"the function '{leaf.__name__}', made in the graph, is returned",
-                        "It refers to values that exist only while the graph runs.",
-                        "Return the values, and make the function outside.",
+                        why="It refers to values that exist only while the graph runs.",
+                        instead="Return the values, and make the function outside.",
                     )
+                    trace.poison = trace.located(error, Place(leaf.__code__, -1, leaf.__code__.co_firstlineno))
+                    raise error
 
 
 # -- closure conversion --------------------------------------------------------------------------------------------------

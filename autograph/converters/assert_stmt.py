@@ -16,13 +16,12 @@ __all__ = ["transform"]
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces assert statements.
 
-    Before::
-
-        assert x > 0, f(x)
-
-    After::
-
-        ag__.assert_stmt(x > 0, lambda: f(x))
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def f(x):
+    ...     assert x > 0, g(x)''', transform))
+    def f(x):
+        ag__.assert_stmt(x > 0, lambda: g(x))
     """
     return _Assert().visit(tree)
 

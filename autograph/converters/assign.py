@@ -16,16 +16,18 @@ __all__ = ["transform"]
 def transform(tree: Any, ctx: Context) -> Any:
     """Splits assignments so that each statement stores to names only, or to one attribute or element.
 
-    Before::
-
-        a, (b, *c) = point.x = v
-
-    After::
-
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def f(v, point):
+    ...     a, (b, *c) = point.x = v
+    ...     del a, b''', transform))
+    def f(v, point):
         value = v
         a, item = ag__.unpack(value, 2)
         b, c = ag__.unpack(item, 1, 0)
         point.x = value
+        del a
+        del b
     """
     return _Assign(ctx).visit(tree)
 
@@ -64,7 +66,8 @@ class _Assign(Transformer):
                 return [gast.Assign([gast.Tuple(target.elts, gast.Store())], value, None)]
         else:
             value = self.unpack(value, len(target.elts), starred)
-        names, after = [], []
+        names: list[Any] = []
+        after: list[Any] = []
         for each in target.elts:
             if isinstance(each, gast.Starred):
                 each = each.value

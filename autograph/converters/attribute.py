@@ -17,14 +17,13 @@ __all__ = ["transform"]
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces loads, stores and deletions of attributes.
 
-    Before::
-
-        p.x = np.pi * p.y
-        p.n += 1
-        del p.z
-
-    After::
-
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def f(p):
+    ...     p.x = np.pi * p.y
+    ...     p.n += 1
+    ...     del p.z''', static='np'))
+    def f(p):
         ag__.set_attr(p, 'x', np.pi * ag__.get_attr(p, 'y'))
         ag__.set_attr(p, 'n', ag__.aug_assign('+', ag__.get_attr(p, 'n'), 1))
         ag__.del_attr(p, 'z')

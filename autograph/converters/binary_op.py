@@ -33,13 +33,9 @@ SIGNS = {
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces `%`: a format string would format a symbolic value before the value gets a say.
 
-    Before::
-
-        text % n, 7 % n, a + b
-
-    After::
-
-        ag__.mod(text, n), 7 % n, a + b
+    >>> from autograph.converters.example import example
+    >>> print(example("(text % n, 7 % n, a + b)", transform))
+    (ag__.mod(text, n), 7 % n, a + b)
     """
     return _BinaryOp().visit(tree)
 

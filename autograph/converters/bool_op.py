@@ -16,13 +16,9 @@ __all__ = ["transform"]
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces `and`, `or` and `not`.
 
-    Before::
-
-        a and b or not c
-
-    After::
-
-        ag__.or_(ag__.and_(a, lambda: b), lambda: ag__.not_(c))
+    >>> from autograph.converters.example import example
+    >>> print(example("a and b or not c", transform))
+    ag__.or_(ag__.and_(a, lambda: b), lambda: ag__.not_(c))
     """
     return _BoolOp().visit(tree)
 

@@ -16,13 +16,9 @@ __all__ = ["transform"]
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces calls.
 
-    Before::
-
-        f(a, *xs, k=v, **d)
-
-    After::
-
-        ag__.call(f, a, *ag__.star(xs), k=v, **ag__.star_kwargs(d))
+    >>> from autograph.converters.example import example
+    >>> print(example("f(a, *xs, k=v, **d)", transform))
+    ag__.call(f, a, *ag__.star(xs), k=v, **ag__.star_kwargs(d))
     """
     return _Call(ctx).visit(tree)
 

@@ -16,13 +16,9 @@ __all__ = ["transform"]
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces displays: what they make is mutable, so it lives at run time.
 
-    Before::
-
-        [a, *b], {a}, {k: v, **d}, (a, *b)
-
-    After::
-
-        ag__.new_list(a, *ag__.star(b)), ag__.new_set(a), ag__.new_dict((k, v), (ag__.splat, d)), (a, *ag__.star(b))
+    >>> from autograph.converters.example import example
+    >>> print(example("([a, *b], {a}, {k: v, **d}, (a, *b))", transform))
+    (ag__.new_list(a, *ag__.star(b)), ag__.new_set(a), ag__.new_dict((k, v), (ag__.splat, d)), (a, *ag__.star(b)))
     """
     return _Display().visit(tree)
 

@@ -17,22 +17,25 @@ __all__ = ["transform"]
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces for loops; expects `state` on them, and a name as the target.
 
-    Before::
-
-        for i in range(n):
-            s = s + i
-
-    After::
-
-        def loop_body(i):
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def f(x):
+    ...     s = 0
+    ...     for v in x:
+    ...         s += v
+    ...     return s'''))
+    def f(x):
+        s = 0
+        def loop_body(v):
             nonlocal s
-            s = s + i
+            s += v
         def get_state():
             return (s,)
         def set_state(values):
             nonlocal s
             (s,) = values
-        ag__.for_stmt(range(n), None, loop_body, get_state, set_state, ('s',))
+        ag__.for_stmt(x, None, loop_body, get_state, set_state, ('s',))
+        return s
     """
     return _For(ctx).visit(tree)
 

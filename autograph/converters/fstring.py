@@ -16,13 +16,9 @@ __all__ = ["transform"]
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces f-strings.
 
-    Before::
-
-        f'x={x!r:>{width}}'
-
-    After::
-
-        ag__.fstring('x=', ag__.format_value(x, 'r', ag__.fstring('>', ag__.format_value(width, '', ''))))
+    >>> from autograph.converters.example import example
+    >>> print(example("f'x={x!r:>{width}}'", transform))
+    ag__.fstring('x=', ag__.format_value(x, 'r', ag__.fstring('>', ag__.format_value(width, '', ''))))
     """
     return _FString().visit(tree)
 

@@ -18,13 +18,12 @@ _DESCRIPTORS = ("staticmethod", "classmethod", "property")
 def drop_annotations(tree: Any, ctx: Context) -> Any:
     """Removes the annotations of parameters and results, which converted code never reads.
 
-    Before::
-
-        def f(x: int) -> int: ...
-
-    After::
-
-        def f(x): ...
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def f(x: int, *, y: str='s') -> int:
+    ...     return x''', drop_annotations))
+    def f(x, *, y='s'):
+        return x
     """
     for node in gast.walk(tree):
         if isinstance(node, gast.FunctionDef):
@@ -39,15 +38,14 @@ def drop_annotations(tree: Any, ctx: Context) -> Any:
 def transform(tree: Any, ctx: Context) -> Any:
     """Applies decorators by `ag__.call`, so that what they run is converted as well.
 
-    Before::
-
-        @repeat(3)
-        def step(x):
-            return x
-
-    After::
-
-        decorator = repeat(3)
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def f(n):
+    ...     @repeat(n)
+    ...     def step(x):
+    ...         return x'''))
+    def f(n):
+        decorator = ag__.call(ag__.load('repeat'), n)
         def step(x):
             return x
         step = ag__.call(decorator, step)

@@ -21,19 +21,18 @@ __all__ = ["transform"]
 def transform(tree: Any, ctx: Context) -> Any:
     """Hoists what needs statements out of expressions.
 
-    Before::
-
-        total = sum([v * k for v in x if v > 0])
-
-    After::
-
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def f(x, k):
+    ...     return sum([v * k for v in x if v > 0])''', transform))
+    def f(x, k):
         def list_comp(iterable):
             result = ag__.new_list()
             for v in iterable:
                 if v > 0:
                     result.append(v * k)
             return result
-        total = sum(list_comp(x))
+        return sum(list_comp(x))
     """
     return _Hoister(ctx).visit(tree)
 

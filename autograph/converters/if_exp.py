@@ -14,13 +14,9 @@ __all__ = ["transform"]
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces conditional expressions.
 
-    Before::
-
-        a if test else b
-
-    After::
-
-        ag__.if_exp(test, lambda: a, lambda: b)
+    >>> from autograph.converters.example import example
+    >>> print(example("a if test else b", transform))
+    ag__.if_exp(test, lambda: a, lambda: b)
     """
     return _IfExp().visit(tree)
 

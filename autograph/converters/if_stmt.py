@@ -15,22 +15,27 @@ __all__ = ["transform"]
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces if statements; expects `state` on them.
 
-    Before::
-
-        if x > 0:
-            y = 1
-
-    After::
-
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def f(x):
+    ...     y = 0
+    ...     if x > 0:
+    ...         t = x * 2
+    ...         y = t + 1
+    ...     return y'''))
+    def f(x):
+        y = 0
         def if_body():
             nonlocal y
-            y = 1
+            t = x * 2
+            y = t + 1
         def get_state():
             return (y,)
         def set_state(values):
             nonlocal y
             (y,) = values
         ag__.if_stmt(x > 0, if_body, lambda: None, get_state, set_state, ('y',))
+        return y
     """
     return _If(ctx).visit(tree)
 

@@ -31,21 +31,62 @@ class For(gast.For):  # type: ignore[misc]
 def transform(tree: Any, ctx: Context) -> Any:
     """Lowers the jumps of every function in the tree.
 
-    Before::
-
-        for v in x:
-            if v < 0:
-                break
-            s += v
-
-    After::
-
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def f(x):
+    ...     s = 0
+    ...     for v in x:
+    ...         if v < 0:
+    ...             break
+    ...         if v > 9:
+    ...             return v
+    ...         s += v
+    ...     return s'''))
+    def f(x):
+        retval_ = ag__.Undefined('retval_')
+        do_return = False
+        s = 0
         did_break = False
-        for v in x:                     # and before each item: not did_break
-            if v < 0:
+        def loop_body(v):
+            def if_body():
+                nonlocal did_break
                 did_break = True
-            else:
-                s += v
+            def else_body():
+                def if_body_1():
+                    nonlocal retval_, do_return
+                    retval_ = v
+                    do_return = True
+                def else_body_1():
+                    nonlocal s
+                    s += v
+                def get_state():
+                    return s, retval_, do_return
+                def set_state(values):
+                    nonlocal s, retval_, do_return
+                    s, retval_, do_return = values
+                ag__.if_stmt(v > 9, if_body_1, else_body_1, get_state, set_state, ('s', 'retval_', 'do_return'))
+            def get_state_1():
+                return s, retval_, did_break, do_return
+            def set_state_1(values):
+                nonlocal s, retval_, did_break, do_return
+                s, retval_, did_break, do_return = values
+            ag__.if_stmt(v < 0, if_body, else_body, get_state_1, set_state_1, ('s', 'retval_', 'did_break', 'do_return'))
+        def get_state_3():
+            return s, retval_, did_break, do_return
+        def set_state_3(values):
+            nonlocal s, retval_, did_break, do_return
+            s, retval_, did_break, do_return = values
+        ag__.for_stmt(x, lambda: ag__.and_(ag__.not_(did_break), lambda: ag__.not_(do_return)), loop_body, get_state_3, set_state_3, ('s', 'retval_', 'did_break', 'do_return'))
+        def if_body_2():
+            nonlocal retval_
+            retval_ = s
+        def get_state_2():
+            return (retval_,)
+        def set_state_2(values):
+            nonlocal retval_
+            (retval_,) = values
+        ag__.if_stmt(ag__.not_(do_return), if_body_2, lambda: None, get_state_2, set_state_2, ('retval_',))
+        return ag__.check(retval_, 'retval_')
     """
     return _Functions(ctx).visit(tree)
 

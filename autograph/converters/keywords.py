@@ -14,16 +14,13 @@ from autograph.core.tree import locate
 def transform(tree: Any, ctx: Context) -> Any:
     """Copies the dict at the start of the body, under the user's name.
 
-    Before::
-
-        def f(**options):
-            return options.get("start", 0)
-
-    After::
-
-        def f(**options_1):
-            options = ag__.kwargs_dict(options_1)
-            return options.get("start", 0)
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def f(**options):
+    ...     return options''', transform))
+    def f(**options_1):
+        options = ag__.kwargs_dict(options_1)
+        return options
     """
     for node in list(gast.walk(tree)):
         if isinstance(node, gast.FunctionDef) and node.args.kwarg is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import gast
 
 from autograph.converters.context import Context
-from autograph.core.templates import quote, quote_expression
+from autograph.core.templates import copy_tree, quote, quote_expression
 from autograph.core.tree import Transformer, locate
 
 __all__ = ["transform"]
@@ -16,36 +16,49 @@ __all__ = ["transform"]
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces match statements.
 
-    Before::
-
-        match n:
-            case 0:
-                r = 'zero'
-            case v if v < 0:
-                r = v
-
-    After::
-
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def f(n):
+    ...     match n:
+    ...         case 0:
+    ...             return 'zero'
+    ...         case [a, b]:
+    ...             return a + b
+    ...         case v if v < 0:
+    ...             return v''', transform))
+    def f(n):
         subject = n
         if subject == 0:
-            r = 'zero'
+            return 'zero'
         else:
-            v = subject
-            if v < 0:
-                r = v
+            fits, elements = ag__.match_sequence(subject, 2, None)
+            if fits:
+                a = elements[0]
+                b = elements[1]
+                return a + b
+            else:
+                v = subject
+                if v < 0:
+                    return v
     """
     return _Match(ctx).visit(tree)
+
+
+class _Success(gast.Pass):  # type: ignore[misc]
+    """Stands for what is done once the whole pattern has matched."""
 
 
 class _Match(Transformer):
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
+        self.captured: dict[str, Any] = {}
+        self.alternative = 0  # how many or-patterns are around the pattern at hand
 
     def visit_Match(self, node: Any) -> Any:
         self.generic_visit(node)
         subject = self.ctx.namer.fresh("subject")
         start = quote("subject = value", subject=subject, value=node.subject)
-        return locate(start, node) + self.cases(node.cases, subject)
+        return [*locate(start, node), *self.cases(node.cases, subject)]
 
     def cases(self, cases: list[Any], subject: str) -> list[Any]:
         if not cases:
@@ -59,15 +72,33 @@ class _Match(Transformer):
             if case.guard is not None:
                 test = case.guard if _always(test) else quote_expression("a and b", a=test, b=case.guard)
             if _always(test) and case.guard is None:
-                return locate(captures, origin) + case.body
+                return [*locate(captures, origin), *case.body]
             branch = gast.If(test, case.body, self.cases(rest, subject))
-            return locate(captures + [branch], origin)
+            return list(locate([*captures, branch], origin))
+        return list(locate(self.general(case, rest, subject), origin))
+
+    def general(self, case: Any, rest: list[Any], subject: str) -> list[Any]:
+        """A case whose pattern needs statements: names are bound once all of it has matched, before the guard."""
+        self.captured = {}
+        success = _Success()
+        code = self.statements(case.pattern, _name(subject), [success])
+        bind = [gast.Assign([_stored(name)], value, None) for name, value in reversed(self.captured.items())]
+        last = code[-1]
+        if isinstance(last, gast.If) and last.body == [success]:
+            # One test decides: the branch that it guards is the case itself.
+            if case.guard is None:
+                last.body, last.orelse = bind + case.body, self.cases(rest, subject)
+                return code
+            if not rest:
+                last.body = [*bind, gast.If(case.guard, case.body, [])]
+                return code
         matched = self.ctx.namer.fresh("matched")
-        success = self.bind(case.pattern, matched, case.guard)
-        code = quote("matched = False", matched=matched)
-        code += self.statements(case.pattern, _name(subject), success)
-        code.append(gast.If(_name(matched), case.body, self.cases(rest, subject)))
-        return locate(code, origin)
+        bind += quote("matched = True", matched=matched) if case.guard is None else []
+        if case.guard is not None:
+            bind.append(gast.If(case.guard, quote("matched = True", matched=matched), []))
+        _put(code, success, bind)
+        code = quote("matched = False", matched=matched) + code
+        return [*code, gast.If(_name(matched), case.body, self.cases(rest, subject))]
 
     # --- patterns that are one expression
 
@@ -98,30 +129,30 @@ class _Match(Transformer):
 
     # --- patterns that need statements
 
-    def bind(self, pattern: Any, matched: str, guard: Any) -> list[Any]:
-        """What happens once the whole pattern has matched: names are bound, then the guard is evaluated."""
-        self.temporaries = {name: self.ctx.namer.fresh(f"{name}_matched") for name in _bound_names(pattern)}
-        code = []
-        for name, temporary in self.temporaries.items():
-            code += quote("name = temporary", name=name, temporary=temporary)
-        value = gast.Constant(True, None) if guard is None else guard
-        if guard is None:
-            return code + quote("matched = value", matched=matched, value=value)
-        return code + [gast.If(guard, quote("matched = True", matched=matched), [])]
-
     def statements(self, pattern: Any, subject: Any, success: list[Any]) -> list[Any]:
         """Code that runs `success` if the subject (a name or an element) matches."""
         if isinstance(pattern, (gast.MatchValue, gast.MatchSingleton)):
             return [gast.If(self.test(pattern, subject), success, [])]
         if isinstance(pattern, gast.MatchAs):
             if pattern.name is not None:
-                success = quote("t = s", t=self.temporaries[pattern.name], s=subject) + success
+                success = self.capture(pattern.name, subject) + success
             if pattern.pattern is None:
                 return success
+            if pattern.name is not None and not isinstance(subject, gast.Name):
+                subject = copy_tree(subject)
             return self.on_name(pattern.pattern, subject, success)
         if isinstance(pattern, gast.MatchOr):
             return self.alternatives(pattern, subject, success)
         return self.on_name(pattern, subject, success)
+
+    def capture(self, name: str, subject: Any) -> list[Any]:
+        """Notes what a name is to be bound to; only in one of several alternatives is it kept at once."""
+        if not self.alternative:
+            self.captured[name] = subject
+            return []
+        if name not in self.captured:
+            self.captured[name] = _name(self.ctx.namer.fresh(f"{name}_matched"))
+        return quote("t = s", t=self.captured[name].id, s=subject)
 
     def on_name(self, pattern: Any, subject: Any, success: list[Any]) -> list[Any]:
         if isinstance(subject, gast.Name):
@@ -149,16 +180,18 @@ class _Match(Transformer):
             return [*code, gast.If(test, success, [])]
         found = self.ctx.namer.fresh("found")
         code += quote("found = False", found=found)
+        self.alternative += 1
         for index, each in enumerate(pattern.patterns):
             attempt = self.statements(each, _name(subject.id), quote("found = True", found=found))
             code += [gast.If(quote_expression("not found", found=found), attempt, [])] if index else attempt
+        self.alternative -= 1
         return [*code, gast.If(_name(found), success, [])]
 
     def sequence(self, pattern: Any, subject: str, success: list[Any]) -> list[Any]:
         stars = [i for i, each in enumerate(pattern.patterns) if isinstance(each, gast.MatchStar)]
         before = stars[0] if stars else len(pattern.patterns)
         after = len(pattern.patterns) - before - 1 if stars else None
-        values = self.ctx.namer.fresh("values")
+        values = self.ctx.namer.fresh("elements")
         parts = list(zip(pattern.patterns, _elements(values, len(pattern.patterns))))
         return self.look_inside(
             quote_expression(
@@ -173,11 +206,11 @@ class _Match(Transformer):
         )
 
     def mapping(self, pattern: Any, subject: str, success: list[Any]) -> list[Any]:
-        values = self.ctx.namer.fresh("values")
+        values = self.ctx.namer.fresh("elements")
         parts = list(zip(pattern.patterns, _elements(values, len(pattern.patterns))))
         if pattern.rest is not None:
             rest = self.ctx.namer.fresh("rest")
-            success = quote("t = rest", t=self.temporaries[pattern.rest], rest=rest) + success
+            success = self.capture(pattern.rest, _name(rest)) + success
         call = quote_expression(
             "ag__.match_mapping(subject, keys, rest)",
             subject=subject,
@@ -187,7 +220,7 @@ class _Match(Transformer):
         return self.look_inside(call, values, parts, success, rest if pattern.rest is not None else None)
 
     def instance(self, pattern: Any, subject: str, success: list[Any]) -> list[Any]:
-        values = self.ctx.namer.fresh("values")
+        values = self.ctx.namer.fresh("elements")
         patterns = [*pattern.patterns, *pattern.kwd_patterns]
         call = quote_expression(
             "ag__.match_class(subject, cls, count, names)",
@@ -205,7 +238,7 @@ class _Match(Transformer):
         for pattern, element in reversed(parts):
             if isinstance(pattern, gast.MatchStar):
                 if pattern.name is not None:
-                    success = quote("t = s", t=self.temporaries[pattern.name], s=element) + success
+                    success = self.capture(pattern.name, element) + success
             else:
                 success = self.statements(pattern, element, success)
         target = "fits, values" if rest is None else "fits, values, rest"
@@ -216,6 +249,19 @@ class _Match(Transformer):
 
 def _name(name: str) -> Any:
     return gast.Name(name, gast.Load(), None, None)
+
+
+def _stored(name: str) -> Any:
+    return gast.Name(name, gast.Store(), None, None)
+
+
+def _put(statements: list[Any], place: Any, code: list[Any]) -> None:
+    for index, statement in enumerate(statements):
+        if statement is place:
+            statements[index : index + 1] = code
+            return
+        if isinstance(statement, gast.If):
+            _put(statement.body, place, code)
 
 
 def _elements(values: str, count: int) -> list[Any]:

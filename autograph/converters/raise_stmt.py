@@ -14,12 +14,11 @@ __all__ = ["transform"]
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces raise statements.
 
-    Before::
-
-        raise ValueError('x') from e
-
-    After::
-
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def f(e):
+    ...     raise ValueError('x') from e''', transform))
+    def f(e):
         ag__.raise_stmt(ValueError('x'), e)
     """
     return _Raise().visit(tree)

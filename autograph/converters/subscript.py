@@ -17,13 +17,9 @@ __all__ = ["transform"]
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces subscripts that are read.
 
-    Before::
-
-        x[i], x[:n, 0], x[1:, None]
-
-    After::
-
-        ag__.get_item(x, i), ag__.get_item(x, (slice(None, n, None), 0)), x[1:, None]
+    >>> from autograph.converters.example import example
+    >>> print(example("(x[i], x[:n, 0], x[1:, None], x[-1])", transform))
+    (ag__.get_item(x, i), ag__.get_item(x, (slice(None, n, None), 0)), x[1:, None], x[-1])
     """
     return _Subscript(ctx).visit(tree)
 

@@ -17,24 +17,28 @@ __all__ = ["transform"]
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces try statements.
 
-    Before::
-
-        try:
-            work()
-        except KeyError as e:
-            report(e)
-        finally:
-            close()
-
-    After::
-
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def f(d, log):
+    ...     x = 0
+    ...     try:
+    ...         x = d.pop()
+    ...     except KeyError as e:
+    ...         log.append(e)
+    ...     finally:
+    ...         d.clear()
+    ...     return x'''))
+    def f(d, log):
+        x = ag__.Box('x')
+        x.set(0)
         def try_body():
-            work()
+            x.set(ag__.call(ag__.get_attr(d, 'pop')))
         def except_body(e):
-            report(e)
+            ag__.call(ag__.get_attr(log, 'append'), e)
         def finally_body():
-            close()
+            ag__.call(ag__.get_attr(d, 'clear'))
         ag__.try_stmt(try_body, ((lambda: KeyError, except_body),), None, finally_body)
+        return x.get()
     """
     return _Try(ctx).visit(tree)
 

@@ -39,18 +39,31 @@ class _Declarations(Transformer):
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces the names of boxed and external variables, and checks those that may be unbound.
 
-    Before (k changes after the lambda is made, LIMIT is a global, y is bound in one branch only)::
-
-        f = lambda v: v * k
-        k = LIMIT
-        return y
-
-    After::
-
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def f(n, c):
+    ...     k = 1
+    ...     g = lambda v: v * k
+    ...     k = LIMIT
+    ...     if c:
+    ...         y = n
+    ...     return g(y)'''))
+    def f(n, c):
         k = ag__.Box('k')
-        f = lambda v: v * k.get_free()
+        y = ag__.Undefined('y')
+        k.set(1)
+        g = lambda v: v * k.get_free()
         k.set(ag__.load('LIMIT'))
-        return ag__.check(y, 'y')
+        def if_body():
+            nonlocal y
+            y = n
+        def get_state():
+            return (y,)
+        def set_state(values):
+            nonlocal y
+            (y,) = values
+        ag__.if_stmt(c, if_body, lambda: None, get_state, set_state, ('y',))
+        return ag__.call(g, ag__.check(y, 'y'))
     """
     return _Variables(ctx).visit(tree)
 
@@ -244,12 +257,11 @@ class _Variables(Transformer):
         return self.bind(node, node, decorators)
 
     def bind(self, node: Any, origin: Any, decorators: list[Any]) -> Any:
-        variable = getattr(node, "variable", None)
+        variable: Variable | None = getattr(node, "variable", None)
         value = gast.Name(node.name, gast.Load(), None, None)
         for decorator in reversed(decorators):
             value = quote_expression("ag__.call(f, value)", f=self.visit(decorator), value=value)
-        special = variable is not None and (variable.boxed or variable.external)
-        if special:
+        if variable is not None and (variable.boxed or variable.external):
             return [node, locate(gast.Expr(self.write(variable, value)), node)]
         if variable is not None:
             self.bound.add(variable)

@@ -15,13 +15,13 @@ __all__ = ["transform"]
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces while loops; expects `state` on them.
 
-    Before::
-
-        while n > 1:
-            n = n // 2
-
-    After::
-
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def f(n):
+    ...     while n > 1:
+    ...         n = n // 2
+    ...     return n'''))
+    def f(n):
         def loop_test():
             return n > 1
         def loop_body():
@@ -33,6 +33,7 @@ def transform(tree: Any, ctx: Context) -> Any:
             nonlocal n
             (n,) = values
         ag__.while_stmt(loop_test, loop_body, get_state, set_state, ('n',))
+        return n
     """
     return _While(ctx).visit(tree)
 

@@ -17,13 +17,12 @@ __all__ = ["split", "transform"]
 def split(tree: Any, ctx: Context) -> Any:
     """Nests the managers of one with statement.
 
-    Before::
-
-        with a as x, b:
-            body()
-
-    After::
-
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def f():
+    ...     with a as x, b:
+    ...         body()''', split))
+    def f():
         with a as x:
             with b:
                 body()
@@ -47,16 +46,15 @@ class _Split(Transformer):
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces with statements.
 
-    Before::
-
-        with manager() as value:
-            use(value)
-
-    After::
-
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def f(manager, log):
+    ...     with manager as value:
+    ...         log.append(value)'''))
+    def f(manager, log):
         def with_body(value):
-            use(value)
-        ag__.with_stmt(manager(), with_body)
+            ag__.call(ag__.get_attr(log, 'append'), value)
+        ag__.with_stmt(manager, with_body)
     """
     return _With(ctx).visit(tree)
 

@@ -16,21 +16,17 @@ __all__ = ["transform"]
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces yield statements; the callback answers whether its consumer has left.
 
-    Before::
-
-        def count(n):
-            yield n
-            yield from range(n)
-
-    After::
-
-        @ag__.generator
-        def count(yield__, n):
-            if yield__(n):
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def count(n):
+    ...     yield n
+    ...     yield from range(n)''', transform))
+    def count(yield__, n):
+        if yield__(n):
+            return
+        for item in range(n):
+            if yield__(item):
                 return
-            for item in range(n):
-                if yield__(item):
-                    return
     """
     return _Yield(ctx).visit(tree)
 

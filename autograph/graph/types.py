@@ -297,6 +297,14 @@ class Site:
             self.unfix()
             self.widen(join(*items))
 
+    def forget(self, unwanted: Callable[[Type], bool]) -> None:
+        """Drops alternatives from the table (between two passes of a trace)."""
+        self.elem = without(self.elem, unwanted)
+        self.key_type = without(self.key_type, unwanted)
+        if self.fixed is not None:
+            self.fixed = tuple(without(t, unwanted) for t in self.fixed)
+        self.fields = {name: without(t, unwanted) for name, t in self.fields.items()}
+
     def __repr__(self) -> str:
         return f"{self.cls.__name__}#{self.number}"
 
@@ -488,6 +496,19 @@ def _simplify(out: list[Type]) -> list[Type]:
         if t not in merged:
             merged.append(t)
     return merged
+
+
+def without(t: Type, unwanted: Callable[[Type], bool]) -> Type:
+    """A type less some of its alternatives, also inside tuples."""
+    if unwanted(t):
+        return BOTTOM
+    if isinstance(t, Union):
+        return join(*(without(m, unwanted) for m in t.members))
+    if isinstance(t, TupleT):
+        return TupleT(tuple(without(i, unwanted) for i in t.items), t.cls)
+    if isinstance(t, SeqT):
+        return SeqT(without(t.elem, unwanted))
+    return t
 
 
 def typeof_scalar(value: Any) -> Type | None:

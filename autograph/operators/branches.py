@@ -78,6 +78,7 @@ def cond(
         trace.refuse(
             f"the values after an 'if' may have too many different types{': ' + ', '.join(names) if names else ''}",
             "A value in a graph may have a dozen different types at most.",
+            "Give the value one type in both branches.",
         )
     for region, alive, value in outcomes:
         results: list[Any] = []

@@ -170,7 +170,11 @@ def isinstance_(value: Any, classes: Any) -> Any:
     if isinstance(value, BoundMethod):
         return False
     if isinstance(value, TracedValue):
-        refuse("isinstance() of a generator or iterator")
+        refuse(
+            "isinstance() asks about a generator or iterator",
+            "In a graph it is no object of its own: it is consumed where it is made.",
+            "Leave the question out, or make a list first: items = list(...).",
+        )
     if isinstance(value, tuple):
         return isinstance(value, _classes(classes))
     return emit(core.ISINSTANCE, value, _classes(classes))
@@ -178,21 +182,33 @@ def isinstance_(value: Any, classes: Any) -> Any:
 
 def _classes(classes: Any) -> Any:
     if has_tensor(classes):
-        refuse("isinstance() with classes that are not known", "", "Name the classes directly.")
+        refuse(
+            "isinstance() is given classes that are only known when the graph runs",
+            "Types are told apart while the graph is built.",
+            "Name the classes directly: isinstance(x, (int, float)).",
+        )
     return classes
 
 
 @handles(issubclass)
 def issubclass_(cls: Any, classes: Any) -> Any:
     if has_tensor(cls):
-        refuse("issubclass() of a class that is only known when the graph runs")
+        refuse(
+            "issubclass() asks about a class that is only known when the graph runs",
+            "Types are told apart while the graph is built.",
+            "Use isinstance() on the value itself.",
+        )
     return issubclass(cls, classes)
 
 
 @handles(type)
 def type_(*args: Any) -> Any:
     if len(args) != 1:
-        refuse("a class is made by type()", "", "Define the class outside the function.")
+        refuse(
+            "a class is made by type()",
+            "A class must be known while the graph is built, with its source.",
+            "Write a class statement, outside the function.",
+        )
     value = args[0]
     if isinstance(value, tuple):
         return type(value)
@@ -206,14 +222,23 @@ def callable_(value: Any) -> Any:
     return isinstance(value, BoundMethod) or callable(value)
 
 
-@handles(id, hash)
+@handles(id)
 def id_(value: Any) -> Any:
+    return refuse(
+        "id() of a value is asked for",
+        "The address of a value differs from run to run, and the values of a graph need not have one.",
+        "Compare identities with 'is', or give the objects a key of your own.",
+    )
+
+
+@handles(hash)
+def hash_(value: Any) -> Any:
     if not has_tensor(value):
         return hash(value)
     return refuse(
-        "id() or hash() of a traced value",
-        "It differs from run to run.",
-        "Use 'is' to compare identities, or a key of your own.",
+        "hash() of a traced value is asked for",
+        "No operation of a graph computes it.",
+        "Use the value itself as the key of a dict, or compare with '=='.",
     )
 
 
@@ -231,6 +256,8 @@ def special_index(value: Any) -> Any:
 
 @handles(enumerate)
 def enumerate_(iterable: Any, start: Any = 0) -> Any:
+    if type(start) is not int:
+        start = emit(core.INDEX, special_index(start))
     return Enumerate(_source(iterable), start)
 
 
@@ -253,7 +280,11 @@ def _source(iterable: Any) -> Any:
 @handles(zip)
 def zip_(*parts: Any, strict: Any = False) -> Any:
     if strict:
-        refuse("zip(strict=True)", "", "Compare the lengths first, then use zip().")
+        refuse(
+            "zip(strict=True) is called",
+            "A graph has no loop that ends with an error where the lengths differ.",
+            "Compare the lengths first: assert len(a) == len(b), then call zip(a, b).",
+        )
     return Zip(tuple(_source(p) for p in parts))
 
 
@@ -280,7 +311,11 @@ def filter_(fn: Any, iterable: Any) -> Any:
 @handles(iter)
 def iter_(iterable: Any, *sentinel: Any) -> Any:
     if sentinel:
-        refuse("iter() with a sentinel", "", "Write a while loop.")
+        refuse(
+            "iter() is called with a sentinel",
+            "It makes an iterator that calls a function until it has the sentinel; a graph has no such object.",
+            "Write the loop: while (item := function()) != sentinel.",
+        )
     if isinstance(iterable, (GeneratorValue, Lazy)):
         return iterable
     return Enumerate_(iterable)
@@ -307,9 +342,9 @@ def next_(iterator: Any, *default: Any) -> Any:
     if method is not None and not default:
         return call(method)
     return refuse(
-        "next() in a graph",
-        "An iterator cannot be suspended there.",
-        "Use a for loop with break, or index the sequence.",
+        "next() is called on an iterator",
+        "A graph cannot suspend an iterator between two items.",
+        "Write a for loop that ends with break, or index the sequence: items[0].",
     )
 
 
@@ -351,7 +386,11 @@ def tuple_(*args: Any) -> Any:
 def frozenset_(*args: Any) -> Any:
     if not has_tensor(args):
         return frozenset(*args)
-    return refuse("a frozenset of traced values", "", "Use a set.")
+    return refuse(
+        "a frozenset of traced values is made",
+        "A frozenset is a constant of a graph: its items must be known while the graph is built.",
+        "Use a set, or a tuple.",
+    )
 
 
 @handles(dict)
@@ -384,7 +423,11 @@ def _keys(items: Any, key: Any) -> Any:
 def _no_objects(items: Any, what: str) -> None:
     if isinstance(items, Tensor) and isinstance(items._ag_type, Ref):
         if any(is_object(m) and method_of_type(m, "__lt__") for m in members(items._ag_type.site.read())):
-            refuse(f"{what} of objects that define __lt__", "", "Give a key: key=lambda item: ...")
+            refuse(
+                f"{what} compares objects by their __lt__",
+                "A graph sorts numbers and strings, and calls no method while it sorts.",
+                "Give a key: key=lambda item: item.value.",
+            )
 
 
 def method_of_type(t: Type, name: str) -> bool:
@@ -399,7 +442,11 @@ def _extreme(op: Op, by: Op, name: str) -> Any:
         if key is not None:
             items = emit(ops.TO_LIST, pack(args[0])) if len(args) == 1 else emit(ops.NEW_LIST, tuple(map(pack, args)))
             if options:
-                refuse(f"{name}() with key and default", "", "Test for the empty case first.")
+                refuse(
+                    f"{name}() is given both key and default",
+                    "A graph has no operation with both.",
+                    f"Test for the empty case first: {name}(items, key=...) if items else default.",
+                )
             return emit(by, items, _keys(items, key))
         if any(map(has_object, args)):
             if len(args) == 2:
@@ -407,7 +454,11 @@ def _extreme(op: Op, by: Op, name: str) -> Any:
 
                 a, b = args
                 return if_exp(b < a if name == "min" else b > a, lambda: b, lambda: a)
-            refuse(f"{name}() of objects", "", "Give a key: key=lambda item: ...")
+            refuse(
+                f"{name}() compares objects",
+                "A graph compares numbers and strings, and calls no method while it searches.",
+                "Give a key: key=lambda item: item.value.",
+            )
         if len(args) == 1:
             _no_objects(args[0], f"{name}()")
         return emit(op, *(pack(a) for a in args), **{k: pack(v) for k, v in options.items()})
@@ -460,7 +511,13 @@ handles(all)(_quantifier(ops.ALL, False))
 def divmod_(a: Any, b: Any) -> Any:
     if has_object(a) or has_object(b):
         method = method_of(a, "__divmod__")
-        return call(method, b) if method is not None else refuse("divmod() of objects")
+        if method is None:
+            refuse(
+                "divmod() is called with an object that has no __divmod__ on its left",
+                "A graph calls the method of the left operand.",
+                "Write (a // b, a % b).",
+            )
+        return call(method, b)
     result = emit(arithmetic.DIVMOD, a, b)
     if isinstance(result, Tensor) and isinstance(result._ag_type, TupleT):
         from autograph.operators.tracer import unpack_tuple
@@ -479,7 +536,11 @@ def pow_(a: Any, b: Any, *modulus: Any) -> Any:
 @handles(getattr)
 def getattr_(x: Any, name: Any, *default: Any) -> Any:
     if not isinstance(name, str):
-        refuse("getattr() with a name that is not known", "", "Use a dict.")
+        refuse(
+            "getattr() is given a name that is only known when the graph runs",
+            "Which attribute is meant must be known while the graph is built.",
+            "Write the name as a constant, or keep the values in a dict.",
+        )
     if default and not _has(x, name):
         return default[0]
     return get_attr(x, name)
@@ -493,7 +554,11 @@ def _has(x: Any, name: str) -> bool:
     if isinstance(x, Tensor):
         cls = python_class(x._ag_type)
         if cls is None:
-            refuse("hasattr() or getattr() with a default on a value of several types")
+            refuse(
+                f"whether a value has the attribute '{name}' is asked, but it may be of several types",
+                "Which attributes a value has must be known while the graph is built.",
+                "Test the type first: if isinstance(x, ...).",
+            )
         return hasattr(cls, name)
     return hasattr(x, name)
 
@@ -506,7 +571,11 @@ def hasattr_(x: Any, name: Any) -> Any:
 @handles(setattr)
 def setattr_(x: Any, name: Any, value: Any) -> None:
     if not isinstance(name, str):
-        refuse("setattr() with a name that is not known", "", "Use a dict.")
+        refuse(
+            "setattr() is given a name that is only known when the graph runs",
+            "Which attribute is meant must be known while the graph is built.",
+            "Write the name as a constant, or keep the values in a dict.",
+        )
     set_attr(x, name, value)
 
 
@@ -517,13 +586,20 @@ def delattr_(x: Any, name: Any) -> None:
     del_attr(x, name)
 
 
-@handles(vars, dir, globals, locals, eval, exec, compile, input, open, memoryview, bytearray)
-def unsupported(*args: Any, **kwargs: Any) -> Any:
-    return refuse(
-        "a builtin that has no meaning in a graph is called",
-        "It looks at, or changes, the running program or the host.",
-        "Do it outside the function, or through ag.host_call.",
-    )
+def _unsupported(function: Any) -> None:
+    name = function.__name__
+
+    @handles(function)
+    def unsupported(*args: Any, **kwargs: Any) -> Any:
+        return refuse(
+            f"{name}() is called",
+            "It looks at, or changes, the running program or the host.",
+            f"Call it outside the function, or as ag.host_call({name}, ...).",
+        )
+
+
+for _function in (vars, dir, globals, locals, eval, exec, compile, input, open, memoryview, bytearray):
+    _unsupported(_function)
 
 
 @handles(functools.partial)
@@ -556,7 +632,11 @@ def reduce_(fn: Any, iterable: Any, *initial: Any) -> Any:
             result = call(fn, result, value)
         return result
     if not initial:
-        refuse("functools.reduce() without an initial value", "", "Give the initial value.")
+        refuse(
+            "functools.reduce() is called without an initial value",
+            "It raises or not by the number of items, which is only known when the graph runs.",
+            "Give the initial value: functools.reduce(function, items, 0).",
+        )
     total = Box("the result of reduce", initial[0])
     for_stmt(items, None, lambda i: total.set(call(fn, total.get(), i)) and None, lambda: (), lambda v: None, ())
     return total.get()
@@ -625,14 +705,18 @@ def errstate_(*args: Any, **kwargs: Any) -> Any:
         return Nullcontext()
     return refuse(
         "np.errstate asks for an exception or a call on a floating point error",
-        "NumPy's warnings are not issued in a graph.",
+        "NumPy's floating point errors are not reported by a graph.",
         "Test the values: if np.isnan(x).any(): raise ...",
     )
 
 
 @handles(np.vectorize)
 def vectorize_(*args: Any, **kwargs: Any) -> Any:
-    return refuse("np.vectorize", "", "Write the loop: it is compiled.")
+    return refuse(
+        "np.vectorize is called",
+        "It calls a function of yours from inside NumPy, which a graph cannot see.",
+        "Write the loop over the items: it becomes a part of the graph.",
+    )
 
 
 @handles(sys.exit)

@@ -112,12 +112,16 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         return call_tensor(trace, fn, args, kwargs)
     if isinstance(fn, BoundMethod):
         return call(fn.function, fn.self, *args, **kwargs)
-    if isinstance(fn, BoundOp):
-        return call_op(fn.op, (fn.self, *args), kwargs)
     if hasattr(type(fn), "__autograph_call__"):
         return fn.__autograph_call__(*args, **kwargs)
+    if isinstance(fn, BoundOp):
+        return call_op(fn.op, (fn.self, *args), kwargs)
     if isinstance(fn, TracedValue):
-        trace.refuse(f"a {type(fn).__name__.lower()} is called")
+        trace.refuse(
+            f"a {type(fn).__name__.lower()} is called",
+            "It is not a function, and exists only while the graph is built.",
+            "Loop over it, or use it in a with statement, as its kind asks for.",
+        )
     try:
         handler = HANDLERS.get(fn)
         op = BY_FUNCTION.get(fn)
@@ -245,6 +249,9 @@ def call_function(trace: Trace, fn: types.FunctionType, args: tuple[Any, ...], k
     converted = convert_function(fn)
     if converted is None:
         return call_host(trace, fn, args, kwargs)
+    for arg in args:
+        if isinstance(arg, Splat):
+            arg.pack()
     if hasattr(converted, "__autograph_generator__"):
         return converted(*args, **kwargs)
     trace.step()

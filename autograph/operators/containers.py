@@ -58,7 +58,7 @@ def _spread(items: tuple[Any, ...]) -> Any:
         else:
             run.append(item)
     parts.append(tuple(run))
-    return emit(core.CONCAT_TUPLES, *(pack(p) for p in parts if p != ()), raw=True)
+    return emit(core.CONCAT_TUPLES, *(pack(p) for p in parts if isinstance(p, Tensor) or p), raw=True)
 
 
 def new_list(*items: Any) -> Any:
@@ -125,7 +125,13 @@ def get_item(x: Any, index: Any) -> Any:
             )
         return emit(ops.GET_ITEM, x, _index(index))
     if isinstance(x, (TracedValue, type)) or hasattr(type(x), "__class_getitem__"):
-        return x[index] if not isinstance(x, TracedValue) else require().refuse("a generator or iterator is subscripted")
+        if isinstance(x, TracedValue):
+            require().refuse(
+                "a generator or iterator is subscripted",
+                "In a graph it is consumed where it is made, and holds no items.",
+                "Make a list of it first: items = list(...).",
+            )
+        return x[index]
     if not has_tensor(index):
         return x[index]  # a plain object of the trace: Enum classes, np.mgrid, ...
     return call(type(x).__getitem__, x, index)
@@ -299,7 +305,11 @@ def match_sequence(subject: Any, before: int, after: int | None = None) -> tuple
     if not alternatives:
         return False, ()
     if len(alternatives) != len(members(subject._ag_type)):
-        require().refuse("a sequence pattern on a value that may not be a sequence", "", "Test with isinstance first.")
+        require().refuse(
+            "a sequence pattern is matched with a value that may not be a sequence",
+            "Whether it is one must be known while the graph is built.",
+            "Test the type first: if isinstance(x, (list, tuple)).",
+        )
     length = emit(ops.LEN, subject)
     fits = eq(length, before) if after is None else length >= before + after
     return fits, _LazyItems(subject, before, after)  # type: ignore[return-value]

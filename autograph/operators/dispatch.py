@@ -80,7 +80,12 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
 def _array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
     if function in BY_FUNCTION or function in HANDLERS:
         return call(function, *args, **kwargs)
-    require().refuse(f"np.{getattr(function, '__name__', function)} has no op", "", "Compose it from functions that have.")
+    name = f"{getattr(function, '__module__', 'numpy')}.{getattr(function, '__name__', function)}"
+    require().refuse(
+        f"'{name}' is called, and autograph has no op for it",
+        "What it does and returns is not known while the graph is built.",
+        f"Compose it from functions that have one, or declare its result: ag.host_call({name}, ..., result=ag.spec(...)).",
+    )
 
 
 def _getattr(self: Any, name: str) -> Any:

@@ -150,7 +150,7 @@ def abstract(trace: Trace, value: Any, path: Hashable, memo: dict[int, Type]) ->
     cls = type(value)
     if cls is int and not -(2**63) <= value < 2**63:
         raise IntegerOverflow(
-            f"the integer argument {value if abs(value) < 10**40 else ''} does not fit in 64 bits",
+            f"the integer {_digits(value)} does not fit in 64 bits",
             why="Python integers are 64 bits wide in a graph.",
             instead="Pass a float or np.uint64, or run the function in eager mode.",
         )
@@ -164,8 +164,8 @@ def abstract(trace: Trace, value: Any, path: Hashable, memo: dict[int, Type]) ->
         return Array(value.dtype, value.shape)
     if isinstance(value, np.ndarray):
         raise StagingError(
-            f"an argument is a {cls.__name__}, a subclass of numpy.ndarray",
-            why="Its operators may differ from those of an array.",
+            f"a value is a {cls.__name__}, a subclass of numpy.ndarray",
+            why="Its operators may differ from those of an array, and a graph knows those of numpy.ndarray only.",
             instead="Pass np.asarray(value).",
         )
     if cls is Spec:
@@ -181,10 +181,14 @@ def abstract(trace: Trace, value: Any, path: Hashable, memo: dict[int, Type]) ->
     return Const(value)
 
 
+def _digits(value: int) -> str:
+    return str(value) if abs(value) < 10**40 else f"of {value.bit_length()} bits"
+
+
 def _check_dtype(dtype: np.dtype[Any]) -> None:
     if dtype.kind not in _KINDS or dtype.itemsize > 16 or dtype.fields is not None:
         raise StagingError(
-            f"an array of dtype {dtype} cannot be in a graph",
+            f"a value has the dtype {dtype}",
             why="A graph holds booleans, integers, floats and complex numbers.",
             instead="Convert it to a numeric dtype, or pass its fields as arrays of their own.",
         )

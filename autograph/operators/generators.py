@@ -9,6 +9,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from autograph.core.loader import is_part
 from autograph.graph.graph import Tensor
 from autograph.operators.branches import and_, not_, rename_unbound, truth
 from autograph.operators.calls import call, get_attr_late, handles
@@ -44,11 +45,17 @@ class GeneratorValue(TracedValue):
         self._thread: _Coroutine | None = None
         self.used = False
 
+    @property
+    def name(self) -> str:
+        """What an error message calls it."""
+        code = getattr(self.fn, "__code__", None)
+        return "a generator expression" if code is None or is_part(code) else f"the generator '{code.co_name}'"
+
     def run(self, callback: Callable[[Any], Any]) -> None:
         """Runs the generator to its end; `callback(item)` at each yield, which says whether to stop."""
         if self.used and current() is not None:
             require().refuse(
-                "a generator is used twice",
+                f"{self.name} is used twice",
                 "In a graph a generator is consumed by one loop or builtin, where it is made.",
                 "Make a list of it first: items = list(...).",
             )
@@ -64,7 +71,7 @@ class GeneratorValue(TracedValue):
 
     def pack(self) -> Any:
         require().refuse(
-            "a generator is kept as a value",
+            f"{self.name} is kept as a value",
             "In a graph a generator is consumed where it is made: by a for loop, or by list(), sum(), any(), ...",
             "Make a list of it first: items = list(...).",
         )
@@ -74,8 +81,8 @@ class GeneratorValue(TracedValue):
 
     def attribute(self, name: str) -> Any:
         require().refuse(
-            f"'{name}' of a generator is used",
-            "A staged generator cannot be suspended.",
+            f"'{name}' of {self.name} is used",
+            "A graph cannot suspend a generator between two items.",
             "Consume it with a for loop.",
         )
 
@@ -241,7 +248,11 @@ class ContextManager(TracedValue):
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
     def pack(self) -> Any:
-        require().refuse("a context manager is kept as a value", "", "Use it in a with statement where it is made.")
+        require().refuse(
+            f"the context manager '{self.fn.__name__}' is kept as a value",
+            "In a graph it is run by the with statement that it is made for.",
+            f"Write the call in the statement itself: with {self.fn.__name__}(...).",
+        )
 
     def truth(self) -> bool:
         return True

@@ -92,7 +92,8 @@ def _run_in_python(
             if not attempt:
                 trace.refuse(
                     "a loop must be unrolled, but how often it runs is only known when the graph runs",
-                    trace.decisions.loop(key).reason,
+                    f"It was to run while the graph is built: {trace.decisions.loop(key).reason}.",
+                    "Loop over a range or tuple that is known, or name the argument that bounds it in to_graph(static=...).",
                 )
             decision = trace.decisions.loop(key)
             decision.mode, decision.reason = "stage", "its test is a traced value"
@@ -582,7 +583,11 @@ class Reversed(Lazy):
     def iteration(self, trace: Trace) -> Iteration:
         inner = iteration_of(trace, self.inner)
         if not inner.indexed:
-            trace.refuse("reversed() of something that has no length", "", "Make a list of it first.")
+            trace.refuse(
+                "reversed() is called on something that has no length",
+                "A graph goes through it from the end by index.",
+                "Make a list of it first: reversed(list(...)).",
+            )
         from autograph.operators.builtin_functions import length
 
         n = length(self.inner)

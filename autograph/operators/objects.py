@@ -104,7 +104,11 @@ def _module_attr(trace: Trace, module: types.ModuleType, name: str) -> Any:
 
 
 def _no_attribute(trace: Trace, x: Any, name: str) -> Any:
-    trace.refuse(f"the attribute '{name}' of a {type(x).__name__.lower()} is read", "", "")
+    trace.refuse(
+        f"the attribute '{name}' of a {type(x).__name__.lower()} is read",
+        "It exists only while the graph is built, and has no attributes in a graph.",
+        "Call it, or loop over it, where it is made.",
+    )
 
 
 def class_attr(trace: Trace, cls: type, name: str) -> Any:
@@ -138,7 +142,21 @@ def _tensor_attr(trace: Trace, x: Tensor, name: str) -> Any:
         op = found[0][1]
     else:
         op = _joint_op(name, is_method)
+    if op.name == "list.sort":
+        return ListSort(op, x)
     return BoundOp(op, x) if is_method else emit(op, x)
+
+
+class ListSort(BoundOp):
+    """`list.sort`: the keys are computed by converted code first."""
+
+    def __autograph_call__(self, *, key: Any = None, reverse: Any = False) -> Any:
+        if key is None:
+            return emit(self.op, self.self, reverse=reverse)
+        from autograph.operators.containers import materialize
+        from autograph.operators.loops import Map
+
+        return emit(containers.SORT_BY, self.self, materialize(Map(key, (self.self,))), reverse)
 
 
 def _is_named(t: Type) -> bool:
@@ -245,7 +263,11 @@ def object_attr(trace: Trace, x: Any, name: str) -> Any:
     if name == "__class__":
         return cls
     if name == "__dict__":
-        trace.refuse("'__dict__' of an object is read", "Its fields are places of the graph.", "Read the fields by name.")
+        trace.refuse(
+            "'__dict__' of an object is read",
+            "A graph knows the fields of an object by their names, one by one.",
+            "Read the fields by name.",
+        )
     found = inspect.getattr_static(cls, name, _MISSING)
     if isinstance(found, property):
         return call(found.fget, x)
@@ -314,7 +336,11 @@ def set_attr(x: Any, name: str, value: Any) -> None:
         store(SettableReference(ObjectReference(x), name), value)
         return
     if isinstance(x, TracedValue):
-        trace.refuse(f"an attribute of a {type(x).__name__.lower()} is set")
+        trace.refuse(
+            f"the attribute '{name}' of a {type(x).__name__.lower()} is set",
+            "It exists only while the graph is built, and has no attributes in a graph.",
+            "Keep the value in a variable, or in an object of a class.",
+        )
     emit(core.SET_FIELD, pack(x), name, pack(value))
 
 
@@ -391,7 +417,11 @@ def instantiate(trace: Trace, cls: type, args: tuple[Any, ...], kwargs: dict[str
         return cls(*args, **kwargs)
     if isinstance(cls, enum.EnumMeta):
         if has_tensor(args):
-            trace.refuse(f"a member of {cls.__name__} is looked up by a traced value", "", "Compare the values instead.")
+            trace.refuse(
+                f"a member of {cls.__name__} is looked up by a traced value",
+                "Members of an enumeration are constants of a graph.",
+                f"Compare values instead: if value == {cls.__name__}.NAME.value.",
+            )
         return cls(*args, **kwargs)
     if cls is contextlib.nullcontext or cls is contextlib.suppress:
         from autograph.operators import exceptions
@@ -619,9 +649,17 @@ def contains_object(container: Any, value: Any) -> tuple[Any] | None:
         method = method_of(container, "__contains__")
         if method is not None:
             return (truth(call(method, value)),)
-        require().refuse("'in' on an object without __contains__", "", "Define __contains__.")
+        require().refuse(
+            "'in' is asked of an object whose class has no __contains__",
+            "Python would then run through its items, which a graph does for lists and arrays only.",
+            "Define __contains__, or write the loop.",
+        )
     if has_object(value) and method_of(value, "__eq__") is not None:
-        require().refuse("'in' with an object that defines __eq__", "", "Write the loop.")
+        require().refuse(
+            "'in' looks for an object whose class defines __eq__",
+            "A graph calls no method while it searches.",
+            "Write the loop: any(item == x for item in items).",
+        )
     return None
 
 
@@ -638,7 +676,11 @@ def object_iterator(x: Tensor) -> tuple[Any] | None:
             return (NextIterator(result),)
         return (result,)
     if method_of(x, "__next__") is not None or method_of(x, "__getitem__") is not None:
-        require().refuse("a loop over an object without __iter__", "", "Define __iter__ as a generator method.")
+        require().refuse(
+            "a loop runs over an object whose class has no __iter__",
+            "A graph calls __iter__ to learn what the loop runs over.",
+            "Define __iter__ as a generator method.",
+        )
     return None
 
 
@@ -646,7 +688,11 @@ def object_iterator(x: Tensor) -> tuple[Any] | None:
 def super_(*args: Any) -> Any:
     """`super(cls, self)`."""
     if len(args) != 2:
-        require().refuse("super() with one argument", "", "Use super() inside a method.")
+        require().refuse(
+            "super() is called with one argument",
+            "It makes an unbound super object, which a graph has no value for.",
+            "Write super() inside a method.",
+        )
     return Super(*args)
 
 
@@ -684,7 +730,11 @@ class Super(TracedValue):
         return found
 
     def pack(self) -> Any:
-        require().refuse("super() is kept as a value")
+        require().refuse(
+            "super() is kept as a value",
+            "A graph has no value for it: it only looks up methods.",
+            "Call the method at once: super().method(...).",
+        )
 
     def truth(self) -> bool:
         return True

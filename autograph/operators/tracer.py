@@ -37,6 +37,7 @@ from autograph.graph.types import (
     generalize_deep,
     join,
     members,
+    without,
 )
 from autograph.ops import base
 from autograph.ops.base import NeedConcrete, Op, Refuse, infer
@@ -73,6 +74,7 @@ class Decisions:
         self.graph_functions: set[Hashable] = set()
         self.generalized: set[Hashable] = set()
         self.specialized: set[Hashable] = set()
+        self.touched: set[Hashable] = set()
         self.changed = False
         self.reasons: list[str] = []
 
@@ -82,21 +84,47 @@ class Decisions:
             self.reasons.append(reason)
 
     def site(self, key: Hashable, kind: str, cls: type) -> Site:
-        site = self.sites.get((key, kind, cls))
-        if site is None:
-            site = Site(key, kind, cls, self.change)
-            site.number = len(self.sites) + 1
-            self.sites[key, kind, cls] = site
-        return site
+        """The site of a place; a class that the trace itself defines is another object in every pass."""
+        count = 0
+        while True:
+            name = (key, kind, cls.__qualname__, count)
+            site = self.sites.get(name)
+            if site is None:
+                site = self.sites[name] = Site(key, kind, cls, self.change)
+                site.number = len(self.sites)
+                self.touched.add(name)
+                return site
+            if site.cls is cls:
+                self.touched.add(name)
+                return site
+            if name not in self.touched:
+                site.cls = cls
+                self.touched.add(name)
+                return site
+            count += 1
 
     def loop(self, key: Hashable) -> LoopDecision:
         return self.loops.setdefault(key, LoopDecision())
 
     def begin_pass(self) -> None:
         self.changed = False
+        self.touched = set()
         for site in self.sites.values():
             site.was_read = False
             site.made = 0
+            site.forget(_is_of_one_pass)
+        for decision in self.loops.values():
+            if decision.types is not None:
+                decision.types = tuple(without(t, _is_of_one_pass) for t in decision.types)
+        self.results = {key: without(t, _is_of_one_pass) for key, t in self.results.items()}
+
+
+def _is_of_one_pass(t: Type) -> bool:
+    """Functions and other things that a pass of the trace makes anew."""
+    if not isinstance(t, Const):
+        return False
+    value = t.value
+    return isinstance(value, TracedValue) or (isinstance(value, types.FunctionType) and is_generated(value.__code__))
 
 
 @dataclasses.dataclass
@@ -170,9 +198,9 @@ class Trace:
         self.poison = error
         raise error
 
-    def located(self, error: StagingError) -> StagingError:
-        """The error with the place of converted code that is running."""
-        place = self.place()
+    def located(self, error: StagingError, place: Place | None = None) -> StagingError:
+        """The error with a place, otherwise that of the converted code that is running."""
+        place = place or self.place()
         if place is not None:
             error.location = place.location()
             error.trail = tuple(place.spots())
@@ -274,7 +302,7 @@ class Trace:
         self.refuse(
             f"'{op.name}' needs the value of {what} while the graph is built, but it is only known when the graph runs",
             "The rank and dtype of every array must be known.",
-            f"Use a constant for {what}, or name the argument in to_graph(static=...).",
+            f"Use a constant for {what}, or name the argument that it comes from in to_graph(static=...).",
         )
 
 
@@ -429,7 +457,7 @@ def check_constant(value: Any) -> None:
 
         trace = require()
         error = IntegerOverflow(
-            f"the integer {value if abs(value) < 10**40 else 'constant'} does not fit in 64 bits",
+            f"the integer {value if abs(value) < 10**40 else f'of {value.bit_length()} bits'} does not fit in 64 bits",
             why="Python integers are 64 bits wide in a graph.",
             instead="Use a float, or np.uint64.",
         )
@@ -507,6 +535,25 @@ def settle(tensor: Tensor) -> Any:
 _FOLDABLE = (Py, Scalar, Const)
 
 
+def _with_names(refusal: Refuse, args: Any) -> tuple[str, str, str]:
+    """The texts of a refusal, with the user's text of the host call that it is about."""
+    texts = (refusal.what, refusal.why, refusal.instead)
+    operations = (leaf._ag_op for leaf in leaves(args) if isinstance(leaf, Tensor))
+    found = next((o for o in operations if o is not None and o.name == "host_call" and o.place is not None), None)
+    if found is None or found.place is None:
+        return texts
+    location = found.place.location()
+    text = location.source_line()[location.column or 0 : location.end_column or 0]
+    callee = text.partition("(")[0]
+    if not text.endswith(")") or not callee.replace(".", "").isidentifier():
+        return texts
+    what = refusal.what.replace("the result of a host call", f"the result of '{text}'")
+    what = what.replace("a host call's result", f"the result of '{text}'")
+    why = refusal.why.replace("A function that is not converted", f"'{callee}' is not converted: it")
+    why = why.replace("runs on the host when the graph runs, so the graph", "runs on the host when the graph runs, so the graph")
+    return what, why, refusal.instead.replace("ag.host_call(function, ...", f"ag.host_call({callee}, ...")
+
+
 def _foldable(t: Type) -> bool:
     if isinstance(t, TupleT):
         return all(_foldable(i) for i in t.items)
@@ -543,7 +590,7 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
         except NeedConcrete as need:
             trace.need_concrete(need.what, (args, kwargs), op)
         except Refuse as refusal:
-            trace.refuse(refusal.what, refusal.why, refusal.instead)
+            trace.refuse(*_with_names(refusal, (args, kwargs)))
         except TooManyTypes:
             trace.refuse(
                 f"the result of '{op.name}' may have too many different types",

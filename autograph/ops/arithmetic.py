@@ -97,7 +97,16 @@ def _sequences(symbol: str, s: Type, t: Type, numeric: Any) -> Type:
     if (_is_array(s) and t_items is not None) or (_is_array(t) and s_items is not None):
         scalar = s if _is_array(s) else t
         if not isinstance(scalar, Array) and symbol == "*":
-            raise Refuse("a sequence times a NumPy scalar", "NumPy repeats or multiplies, depending on the types.")
+            tried = base.sample_call(lambda a, b: a * b, scalar, Const((1,)))
+            if isinstance(tried, Exception):
+                return BOTTOM
+            if isinstance(tried, tuple):
+                return _repeat(t if scalar is s else s, Py(int))
+            raise Refuse(
+                "a sequence is multiplied by a NumPy scalar",
+                "NumPy repeats it or makes an array of it, depending on the types.",
+                "Convert one of them first: int(n), or np.asarray(items).",
+            )
         return numeric(s, t)
     if isinstance(s, Ref) and s.kind == "list" and isinstance(t, Ref) and t.kind == "list" and symbol == "+":
         site = base.new_site("list", list)
@@ -114,7 +123,11 @@ def _sequences(symbol: str, s: Type, t: Type, numeric: Any) -> Type:
     if isinstance(s, Ref) and s.kind in ("set", "dict") and isinstance(t, Ref) and t.kind == s.kind:
         return _set_operation(symbol, s, t)
     if isinstance(s, IterT) or isinstance(t, IterT):
-        raise Refuse(f"'{symbol}' on a view or iterator", "", "Make a list or a set of it first.")
+        raise Refuse(
+            f"'{symbol}' is used on a view of a dict or an iterator",
+            "A graph has no operation for it.",
+            "Make a list or a set of it first.",
+        )
     return BOTTOM
 
 

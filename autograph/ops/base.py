@@ -146,7 +146,11 @@ def infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
     for u in unions:
         count *= len(u.members)
     if count > 4096:
-        raise Refuse(f"'{op.name}' has too many alternatives of argument types")
+        raise Refuse(
+            f"'{op.name}' is given values that may have too many different types",
+            "Each combination of their types is a case of its own.",
+            "Convert them to one type first: float(x), np.asarray(x).",
+        )
     for choice in itertools.product(*(u.members for u in unions)):
         picks = iter(choice)
         a, k = map_tree(lambda leaf: next(picks) if isinstance(leaf, Union) else leaf, (args, kwargs))  # noqa: B023
@@ -346,19 +350,31 @@ def array_like(t: Any) -> Type:
     if length is None:
         kinds = options[0]
         if len(kinds) > 5:
-            raise Refuse("an array of a sequence with too many types of elements")
+            raise Refuse(
+                "an array is made of a sequence whose items have too many types",
+                "The dtype of an array must be known while the graph is built.",
+                "Convert the items to one type first: float(item).",
+            )
         subsets = [c for n in range(1, len(kinds) + 1) for c in itertools.combinations(kinds, n)]
         return join(nothing, *(_stacked(parts, None) for parts in subsets))
     if math.prod(map(len, options)) > 256:
-        raise Refuse("an array of a sequence with too many alternatives of element types")
+        raise Refuse(
+            "an array is made of a sequence whose items have too many types",
+            "The dtype of an array must be known while the graph is built.",
+            "Convert the items to one type first: float(item).",
+        )
     return join(*(_stacked(parts, length) for parts in itertools.product(*options)))
 
 
 def _scalar_array(t: Type) -> Type:
     if isinstance(t, (Const, Py)) and isinstance(t.value if isinstance(t, Const) else t.cls(), (str, bytes)):
-        raise Refuse("an array of strings", "Arrays in a graph hold numbers.", "Keep the strings in a list.")
+        raise Refuse("an array of strings is made", "Arrays in a graph hold numbers.", "Keep the strings in a list.")
     if not is_number(t):
-        raise Refuse(f"a value of type {t!r} cannot become an array of numbers")
+        raise Refuse(
+            f"a value of type {t!r} cannot become an array of numbers",
+            "Arrays in a graph hold numbers.",
+            "Pass numbers, or a list of numbers.",
+        )
     return Array(checked_dtype(np.asarray(sample(t)).dtype), ())
 
 
@@ -386,7 +402,9 @@ def checked_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype itself if a graph can hold it, which is to say numbers."""
     if dtype.kind not in "biufc":
         raise Refuse(
-            f"an array of dtype '{dtype}'", "Arrays in a graph hold numbers.", "Use a bool, integer, float or complex dtype."
+            f"an array of dtype '{dtype}' is made",
+            "Arrays in a graph hold numbers.",
+            "Use a bool, integer, float or complex dtype.",
         )
     return dtype
 

@@ -168,8 +168,9 @@ def _get_item_rule(x: Any, index: Any) -> Type:
     if isinstance(t, Host) and (t.cls is None or not issubclass(t.cls, BaseException)):
         raise Refuse(
             "a host call's result is subscripted, but its type is not known",
-            "It is computed on the host when the graph runs.",
-            "Declare it: ag.host_call(function, ..., result=ag.spec(dtype, shape)).",
+            "A function that is not converted runs on the host when the graph runs, "
+            "so the graph cannot know what it returns.",
+            "Declare it: ag.host_call(function, ..., result=ag.spec(dtype, shape)), or pass the value in as an argument.",
         )
     return BOTTOM
 
@@ -304,7 +305,12 @@ def _len_rule(x: Any) -> Type:
     if isinstance(t, IterT) and t.cls is not None and hasattr(t.cls, "__len__"):
         return INT
     if isinstance(t, Host) and t.cls is None:
-        raise Refuse("the length of a host call's result is used, but its type is not known")
+        raise Refuse(
+            "the length of a host call's result is used, but its type is not known",
+            "A function that is not converted runs on the host when the graph runs, "
+            "so the graph cannot know what it returns.",
+            "Declare it: ag.host_call(function, ..., result=ag.spec(dtype, shape)), or pass the value in as an argument.",
+        )
     return BOTTOM
 
 
@@ -317,9 +323,10 @@ def _iter_rule(x: Any) -> Type:
     if elem is None:
         if isinstance(t, Host) and (t.cls is None or hasattr(t.cls, "__iter__")):
             raise Refuse(
-                "a loop runs over a host object whose items have no known type",
-                "The object is made on the host when the graph runs.",
-                "Make an array or a list of it before the call, or declare the type: ag.host_call(..., result=ag.spec(...)).",
+                "a loop runs over a host call's result, but its type is not known",
+                "A function that is not converted runs on the host when the graph runs, "
+                "so the graph cannot know what it returns.",
+                "Declare it: ag.host_call(function, ..., result=ag.spec(dtype, shape)), or pass the items in as an argument.",
             )
         return BOTTOM
     return IterT(elem)
@@ -584,9 +591,18 @@ def _list_copy(x: Ref) -> Type:
     return Ref(site)
 
 
+def _sort_by(items: list[Any], keys: list[Any], reverse: bool = False) -> None:
+    order = sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
+    items[:] = [items[i] for i in order]
+
+
 def _list_sort(x: Ref, *, key: Any = None, reverse: Any = False) -> Type:
     if key is not None and not (isinstance(key, Const) and key.value is None):
-        raise Refuse("list.sort with a key", "", "Write items[:] = sorted(items, key=...).")
+        raise Refuse(
+            "'list.sort' is called with a key",
+            "The key is computed for a copy of the list.",
+            "Write items[:] = sorted(items, key=...).",
+        )
     x.site.unfix()
     return NONE
 
@@ -607,6 +623,7 @@ _method("list", "count", lambda x, *a: INT)
 _method("list", "copy", _list_copy, "alloc")
 _method("list", "sort", _list_sort, "writes")
 _method("list", "reverse", _list_reverse, "writes")
+SORT_BY = define("list.sort_by", _sort_by, lambda x, keys, reverse=False: _list_sort(x), "writes")
 
 
 def _dict_get(x: Ref, key: Any, default: Any = None) -> Type:

@@ -168,8 +168,9 @@ def _bool_rule(x: Any) -> Type:
     if isinstance(t, Host) and t.cls is None:
         raise Refuse(
             "the truth of a host call's result is used, but its type is not known",
-            "It is computed on the host when the graph runs.",
-            "Declare it: ag.host_call(function, ..., result=ag.spec('bool')).",
+            "A function that is not converted runs on the host when the graph runs, "
+            "so the graph cannot know what it returns.",
+            'Declare it: ag.host_call(function, ..., result=ag.spec("bool")), or pass the value in as an argument.',
         )
     return BOOL
 
@@ -336,6 +337,14 @@ TO_FLOAT = define("float", float, _convert_rule(float))
 TO_COMPLEX = define("complex", complex, _convert_rule(complex))
 
 
+def _has_index(t: Type) -> bool:
+    if isinstance(t, (Scalar, Array)):
+        return t.dtype.kind in "iu" and (isinstance(t, Scalar) or t.shape in ((), None))
+    if isinstance(t, Const) and isinstance(t.value, np.integer):
+        return True
+    return python_class(t) in (int, bool)
+
+
 def _round_rule(x: Any, ndigits: Any = None) -> Type:
     if not is_number(x):
         return BOTTOM
@@ -348,6 +357,7 @@ def _round_rule(x: Any, ndigits: Any = None) -> Type:
 
 ROUND = define("round", round, _round_rule)
 ABS = define("abs", abs, elementwise(abs))
+INDEX = define("index", operator.index, lambda x: INT if _has_index(type_of(x)) else BOTTOM)
 CHR = define("chr", chr, always(STR))
 ORD = define("ord", ord, always(INT))
 HEX = define("hex", hex, always(STR))

@@ -328,7 +328,11 @@ def _indices(dimensions: Any, dtype: Static = int, sparse: Static = False) -> Ty
 
 
 def _fromfunction(*args: Any, **kwargs: Any) -> Type:
-    raise Refuse("'np.fromfunction'", "It calls a function of yours.", "Call the function with np.indices(shape).")
+    raise Refuse(
+        "'np.fromfunction' is called",
+        "It calls a function of yours from inside NumPy, which a graph cannot see.",
+        "Call the function with np.indices(shape).",
+    )
 
 
 def _fromiter(iter: Any, dtype: Static, count: Any = -1, *, like: Any = None) -> Type:

@@ -8,7 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from autograph.graph.types import BOTTOM, Array, Const, Dim, Py, Ref, Scalar, SeqT, Shape, TupleT, Type, Union, join, members
+from autograph.graph.types import (
+    BOTTOM,
+    Array,
+    Const,
+    Dim,
+    Host,
+    Py,
+    Ref,
+    Scalar,
+    SeqT,
+    Shape,
+    TupleT,
+    Type,
+    Union,
+    join,
+    members,
+)
 from autograph.ops.base import Refuse, array_like, broadcast, sequence, shape_of, type_of
 from autograph.ops.rules import over_ranks
 
@@ -85,7 +101,11 @@ def _value_shapes(value: Any) -> list[Shape]:
             return [None]
     if isinstance(t, Const) or isinstance(t, (Py, Scalar)):
         return [()]
-    raise Refuse(f"a value of type {t!r} written into an array", "Arrays in a graph hold numbers.")
+    raise Refuse(
+        f"a value of type {t!r} is written into an array",
+        "Arrays in a graph hold numbers.",
+        "Convert it first: float(value).",
+    )
 
 
 def _never_fits(target: Shape, value: Shape) -> bool:
@@ -158,7 +178,18 @@ def _parts(item: Any) -> list[Part]:
         if isinstance(t, (Const, Py)):
             raise Never
         if isinstance(t, Ref) or t is not None:
-            raise Refuse(f"an index of type {t!r}")
+            if isinstance(t, Host):
+                raise Refuse(
+                    "a host call's result is used as an index, but its type is not known",
+                    "A function that is not converted runs on the host when the graph runs, "
+                    "so the graph cannot know what it returns.",
+                    'Declare it: ag.host_call(function, ..., result=ag.spec("int")), or pass the value in as an argument.',
+                )
+            raise Refuse(
+                f"an array is indexed with a value of type {t!r}",
+                "An index is made of integers, slices, None, ... and arrays of integers or booleans.",
+                "Convert it first: int(i), or np.asarray(indices).",
+            )
     parts = [_array_part(m, is_list) for m in members(array_like(t))]
     if not parts:
         raise Never
@@ -167,7 +198,11 @@ def _parts(item: Any) -> list[Part]:
 
 def _array_part(t: Any, is_list: bool) -> Part:
     if t.shape is None:
-        raise Refuse("an index array whose number of dimensions is not known")
+        raise Refuse(
+            "an array is indexed with one whose number of dimensions is not known",
+            "The rank of every array must be known while the graph is built.",
+            "Reshape the index first: index.reshape(-1).",
+        )
     if t.dtype.kind == "b":
         return Part("mask", t.shape)
     if t.dtype.kind in "iu":

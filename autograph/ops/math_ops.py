@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.graph.types import BOTTOM, Array, Const, Host, IterT, Py, Ref, Scalar, SeqT, TupleT, Type, Union, join, members
+from autograph.graph.types import BOTTOM, Array, Const, Host, IterT, Py, Ref, Scalar, SeqT, TupleT, Type, Union, join, members, python_class
 from autograph.ops.base import BY_FUNCTION, Refuse, define, sequence, type_of
 
 __all__: list[str] = []

@@ -308,7 +308,11 @@ def _bytes(x: Any, /, *args: Any, **kwargs: Any) -> Type:
 
 def _refused(name: str, why: str = "", instead: str = "") -> Rule:
     def rule(*args: Any, **kwargs: Any) -> Type:
-        raise Refuse(f"'{name}' of an array", why, instead)
+        raise Refuse(
+            f"'{name}' of an array is used",
+            why or "It reaches the memory of the array, or a file, past the graph.",
+            instead or "Do it outside the function, with the array that the function returns.",
+        )
 
     return rule
 

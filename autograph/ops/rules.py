@@ -164,14 +164,22 @@ def data_sequence(value: Any) -> Iterator[Types]:
     t = type_of(value) if not isinstance(value, list) else type_of(tuple(value))
     if isinstance(t, Array):
         if not t.shape:
-            raise Refuse("a sequence of arrays whose rank is not known") if t.shape is None else Refuse("a 0-d sequence")
+            raise Refuse(
+                "a sequence of arrays is needed, not an array whose number of dimensions is not known, or is 0",
+                "Its first dimension counts the arrays.",
+                "Reshape it first.",
+            )
         row = Array(t.dtype, t.shape[1:]) if len(t.shape) > 1 else Scalar(t.dtype)
         items: tuple[Type, ...] | None = (row,)
         length: Dim = t.shape[0]
     else:
         items, length = sequence(t)
     if items is None:
-        raise Refuse(f"a sequence of arrays is needed, not a value of type {t!r}")
+        raise Refuse(
+            f"a sequence of arrays is needed, not a value of type {t!r}",
+            "How many arrays there are, and of which types, must be known while the graph is built.",
+            "Pass a tuple or list of arrays.",
+        )
     if len(items) == 1 and length not in (None, 1) and length <= 64:
         items = items * length
     if len(items) == length:
@@ -191,8 +199,8 @@ def over_ranks(body: Callable[..., Type], args: tuple[Any, ...], kwargs: dict[st
     open_arrays = [t for t in leaves((args, kwargs)) if isinstance(t, Array) and t.shape is None]
     if not open_arrays:
         return body(*args, **kwargs)
-    ranks = RANKS if len(open_arrays) < 3 else (0, 1, 2, 3, 4)
-    if len(open_arrays) > 3:
+    ranks = (RANKS, (0, 1, 2, 3, 4), (0, 1, 3, 4), (0, 1, 3, 4))[min(len(open_arrays), 4) - 1]
+    if len(open_arrays) > 4:
         raise Refuse("too many arrays whose number of dimensions is not known")
     results: list[tuple[bool, Type]] = []
     refusal: Refuse | None = None

@@ -533,12 +533,18 @@ def _zero_d(fn: Any, dtype: Any) -> tuple[Type, ...]:
 
 
 def _piecewise(*args: Any, **kwargs: Any) -> Type:
-    raise Refuse("'np.piecewise'", "It calls functions of yours.", "Write np.where or np.select.")
+    raise Refuse(
+        "'np.piecewise' is called",
+        "It calls functions of yours from inside NumPy, which a graph cannot see.",
+        "Write np.where or np.select.",
+    )
 
 
 def _calls_back(name: str, instead: str) -> Callable[..., Type]:
     def rule(*args: Any, **kwargs: Any) -> Type:
-        raise Refuse(f"'np.{name}'", "It calls a function of yours, which a graph cannot see.", instead)
+        raise Refuse(
+            f"'np.{name}' is called", "It calls a function of yours from inside NumPy, which a graph cannot see.", instead
+        )
 
     return rule
 
