@@ -109,14 +109,18 @@ def convert(
 ) -> Any:
     """The converted function as a gast FunctionDef, whose code calls the operators as `ag__.something`.
 
-    `static` are the external names that stay bare; `external_cells` those that are free variables; `modules` the static names
-    of modules, whose attributes are read directly; `shadowed` the names of builtins that the module redefines.
-    The defaults of the function itself are left out: its caller sets them from the original.
+    `static` are the external names that stay bare; `external_cells` those that are free variables; `modules`
+    the static names of modules, whose attributes are read directly; `shadowed` the names of builtins that the
+    module redefines. The defaults of the function itself are left out: its caller sets them from the original.
 
-    >>> from autograph.core.parser import parse_function
-    >>> from autograph.core.unparser import to_source
-    >>> print(to_source(convert(parse_function(convert.example), static=frozenset())).strip())
-    def <lambda>
+    >>> from autograph.converters.example import example
+    >>> print(example('''
+    ... def double(n):
+    ...     LIMIT = g(n)
+    ...     return n * 2 if n < LIMIT else h''', static="g"))
+    def double(n):
+        LIMIT = ag__.call(g, n)
+        return ag__.if_exp(n < LIMIT, lambda: n * 2, lambda: ag__.load('h'))
     """
     tree = _as_function(copy_tree(source.node))
     names = identifiers(tree) | static | external_cells

@@ -49,7 +49,10 @@ class _Attribute(Transformer):
             return False
         variable = getattr(node, "variable", None)
         return (
-            variable is not None and variable.external and not variable.written and node.id in self.ctx.modules
+            variable is not None
+            and variable.external
+            and not variable.written
+            and node.id in self.ctx.modules
         )
 
     def visit_Assign(self, node: Any) -> Any:
@@ -75,7 +78,9 @@ class _Attribute(Transformer):
         if not isinstance(base, gast.Name) or getattr(base, "check", False):
             return False
         variable = getattr(base, "variable", None)
-        if variable is not None and (variable.boxed or (variable.external and base.id not in self.ctx.static)):
+        if variable is not None and (
+            variable.boxed or (variable.external and base.id not in self.ctx.static)
+        ):
             return isinstance(value, gast.Name)
         return not any(isinstance(inner, gast.NamedExpr) for inner in gast.walk(value))
 

@@ -29,9 +29,7 @@ def block_function(
     return function
 
 
-def parameter(
-    ctx: Context, target: Any, stem: str, shared: Sequence[Variable]
-) -> tuple[str, list[Any]]:
+def parameter(ctx: Context, target: Any, stem: str, shared: Sequence[Variable]) -> tuple[str, list[Any]]:
     """The parameter that takes an item, and what the block must start with to store it in its target.
 
     A name of the block's own is the parameter itself.

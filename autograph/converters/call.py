@@ -70,7 +70,12 @@ class _Call(Transformer):
         if not is_super or node.keywords or not node.func.variable.external:
             return []
         function = next(
-            (f for f in reversed(self.functions) if not (f.scope.comprehension or getattr(f, "hoisted", False))), None
+            (
+                f
+                for f in reversed(self.functions)
+                if not (f.scope.comprehension or getattr(f, "hoisted", False))
+            ),
+            None,
         )
         if function is None:
             return []

@@ -91,7 +91,11 @@ class _Hoister(Transformer):
 
     def comprehension(self, node: Any, stem: str, empty: str, collect: Any) -> Any:
         namer = self.ctx.namer
-        name, iterable, result = namer.fresh(stem), self.ctx.shared_name("iterable"), self.ctx.shared_name("result")
+        name, iterable, result = (
+            namer.fresh(stem),
+            self.ctx.shared_name("iterable"),
+            self.ctx.shared_name("result"),
+        )
         first = self.visit(node.generators[0].iter)
         [function] = quote(
             f"""
@@ -196,4 +200,3 @@ def _binds(node: Any) -> bool:
 def _needs_statements(body: Any) -> bool:
     kinds = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp, gast.NamedExpr)
     return any(isinstance(node, kinds) for node in gast.walk(body))
-

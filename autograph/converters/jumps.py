@@ -38,13 +38,9 @@ def transform(tree: Any, ctx: Context) -> Any:
     ...     for v in x:
     ...         if v < 0:
     ...             break
-    ...         if v > 9:
-    ...             return v
     ...         s += v
     ...     return s'''))
     def f(x):
-        retval_ = ag__.Undefined('retval_')
-        do_return = False
         s = 0
         did_break = False
         def loop_body(v):
@@ -52,41 +48,21 @@ def transform(tree: Any, ctx: Context) -> Any:
                 nonlocal did_break
                 did_break = True
             def else_body():
-                def if_body_1():
-                    nonlocal retval_, do_return
-                    retval_ = v
-                    do_return = True
-                def else_body_1():
-                    nonlocal s
-                    s += v
-                def get_state():
-                    return s, retval_, do_return
-                def set_state(values):
-                    nonlocal s, retval_, do_return
-                    s, retval_, do_return = values
-                ag__.if_stmt(v > 9, if_body_1, else_body_1, get_state, set_state, ('s', 'retval_', 'do_return'))
-            def get_state_1():
-                return s, retval_, did_break, do_return
-            def set_state_1(values):
-                nonlocal s, retval_, did_break, do_return
-                s, retval_, did_break, do_return = values
-            ag__.if_stmt(v < 0, if_body, else_body, get_state_1, set_state_1, ('s', 'retval_', 'did_break', 'do_return'))
-        def get_state_3():
-            return s, retval_, did_break, do_return
-        def set_state_3(values):
-            nonlocal s, retval_, did_break, do_return
-            s, retval_, did_break, do_return = values
-        ag__.for_stmt(x, lambda: ag__.and_(ag__.not_(did_break), lambda: ag__.not_(do_return)), loop_body, get_state_3, set_state_3, ('s', 'retval_', 'did_break', 'do_return'))
-        def if_body_2():
-            nonlocal retval_
-            retval_ = s
-        def get_state_2():
-            return (retval_,)
-        def set_state_2(values):
-            nonlocal retval_
-            (retval_,) = values
-        ag__.if_stmt(ag__.not_(do_return), if_body_2, lambda: None, get_state_2, set_state_2, ('retval_',))
-        return ag__.check(retval_, 'retval_')
+                nonlocal s
+                s += v
+            def get_state():
+                return s, did_break
+            def set_state(values):
+                nonlocal s, did_break
+                s, did_break = values
+            ag__.if_stmt(v < 0, if_body, else_body, get_state, set_state, ('s', 'did_break'))
+        def get_state_1():
+            return s, did_break
+        def set_state_1(values):
+            nonlocal s, did_break
+            s, did_break = values
+        ag__.for_stmt(x, lambda: ag__.not_(did_break), loop_body, get_state_1, set_state_1, ('s', 'did_break'))
+        return s
     """
     return _Functions(ctx).visit(tree)
 
@@ -257,7 +233,12 @@ class _Jumps:
                 if not falls and not orelse:
                     return result
                 pending.extend(reversed(orelse))
-            elif exits and isinstance(node, gast.With) and self.is_default(pending) and not self.late(node.body):
+            elif (
+                exits
+                and isinstance(node, gast.With)
+                and self.is_default(pending)
+                and not self.late(node.body)
+            ):
                 # Whatever happens in the body, the value to return is known: no flag is needed.
                 [assign] = self.jump(pending.pop())[:1]
                 result += [assign, *self.descend(node)]
@@ -324,7 +305,9 @@ class _Jumps:
                 if flag.variable is None:
                     flag.variable = self.ctx.variable(flag.stem, self.scope)
                 names.append(self.ctx.name(flag.variable))
-        return quote_expression("not flags", flags=names[0] if len(names) == 1 else gast.BoolOp(gast.Or(), names))
+        return quote_expression(
+            "not flags", flags=names[0] if len(names) == 1 else gast.BoolOp(gast.Or(), names)
+        )
 
     def guard(self, kinds: frozenset[str], rest: list[Any], origin: Any) -> Any:
         test = self.not_set(kinds)

@@ -34,12 +34,17 @@ def _copy(node: Any, ctx: Context) -> None:
     fresh = ctx.namer.fresh(name)
     node.args.kwarg = gast.copy_location(gast.Name(fresh, gast.Param(), None, None), parameter)
     statements = locate(
-        quote("name = ag__.kwargs_dict(value)", name=name, value=gast.Name(fresh, gast.Load(), None, None)), node
+        quote("name = ag__.kwargs_dict(value)", name=name, value=gast.Name(fresh, gast.Load(), None, None)),
+        node,
     )
     node.body[_start(node) : _start(node)] = statements
 
 
 def _start(node: Any) -> int:
     first = node.body[0]
-    docstring = isinstance(first, gast.Expr) and isinstance(first.value, gast.Constant) and isinstance(first.value.value, str)
+    docstring = (
+        isinstance(first, gast.Expr)
+        and isinstance(first.value, gast.Constant)
+        and isinstance(first.value.value, str)
+    )
     return 1 if docstring else 0

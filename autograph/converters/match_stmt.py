@@ -110,7 +110,9 @@ class _Match(Transformer):
             value = gast.Constant(pattern.value, None)
             return quote_expression("subject is value", subject=subject, value=value)
         if isinstance(pattern, gast.MatchAs):
-            return gast.Constant(True, None) if pattern.pattern is None else self.test(pattern.pattern, subject)
+            return (
+                gast.Constant(True, None) if pattern.pattern is None else self.test(pattern.pattern, subject)
+            )
         if isinstance(pattern, gast.MatchOr):
             tests = [self.test(each, _name(subject.id)) for each in pattern.patterns]
             if any(test is None for test in tests) or any(map(_bound_names, pattern.patterns)):
@@ -266,9 +268,7 @@ def _put(statements: list[Any], place: Any, code: list[Any]) -> None:
 
 def _elements(values: str, count: int) -> list[Any]:
     """`values[0]`, `values[1]`, ...: what a pattern found is a tuple, also while tracing."""
-    return [
-        gast.Subscript(_name(values), gast.Constant(index, None), gast.Load()) for index in range(count)
-    ]
+    return [gast.Subscript(_name(values), gast.Constant(index, None), gast.Load()) for index in range(count)]
 
 
 def _always(test: Any) -> bool:

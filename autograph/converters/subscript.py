@@ -36,7 +36,9 @@ class _Subscript(Transformer):
 
     def index(self, node: Any) -> Any:
         if isinstance(node, gast.Slice):
-            parts = [gast.Constant(None, None) if p is None else p for p in (node.lower, node.upper, node.step)]
+            parts = [
+                gast.Constant(None, None) if p is None else p for p in (node.lower, node.upper, node.step)
+            ]
             call = quote_expression(f"{self.ctx.slice_name}(parts)", parts=parts)
             call.generated = True
             return call
@@ -51,5 +53,6 @@ def _is_literal(node: Any) -> bool:
     if isinstance(node, gast.Slice):
         return all(part is None or _is_literal(part) for part in (node.lower, node.upper, node.step))
     return is_number(node) or (
-        isinstance(node, gast.Constant) and (node.value is None or node.value is Ellipsis or node.value in (True, False))
+        isinstance(node, gast.Constant)
+        and (node.value is None or node.value is Ellipsis or node.value in (True, False))
     )

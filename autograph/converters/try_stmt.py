@@ -69,7 +69,10 @@ class _Try(Transformer):
             else:
                 parts[field] = gast.Constant(None, None)
         call = quote(
-            "ag__.try_stmt(body, handlers, orelse, finalbody)", body=functions[0].name, handlers=handlers, **parts
+            "ag__.try_stmt(body, handlers, orelse, finalbody)",
+            body=functions[0].name,
+            handlers=handlers,
+            **parts,
         )
         return locate([*functions, *call], node)
 

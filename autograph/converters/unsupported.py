@@ -29,7 +29,9 @@ def transform(tree: Any, ctx: Context) -> Any:
     if isinstance(tree, gast.AsyncFunctionDef):
         raise _asynchronous(tree, ctx, "async def")
     own_names = {
-        node.id for node in gast.walk(tree) if isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load)
+        node.id
+        for node in gast.walk(tree)
+        if isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load)
     }
     statements: set[int] = set()
     for node in gast.walk(tree):
@@ -88,7 +90,9 @@ def _check_call(node: Any, ctx: Context, own_names: set[str]) -> None:
     if name in ("vars", "dir") and not node.args and not node.keywords:
         reason, instead = _FRAME_READERS["locals"], _INSTEAD["locals"]
     if reason is not None and instead is not None:
-        raise ctx.error(node, f"'{name}()' cannot be converted.", f"{reason[0].upper()}{reason[1:]}.", instead)
+        raise ctx.error(
+            node, f"'{name}()' cannot be converted.", f"{reason[0].upper()}{reason[1:]}.", instead
+        )
 
 
 def _check_finally(statements: list[Any], ctx: Context, in_loop: bool) -> None:
@@ -106,7 +110,9 @@ def _check_finally(statements: list[Any], ctx: Context, in_loop: bool) -> None:
         inside = in_loop or isinstance(node, (gast.While, gast.For))
         for field in ("body", "finalbody", "handlers"):
             _check_finally(getattr(node, field, []), ctx, inside)
-        _check_finally(getattr(node, "orelse", []), ctx, in_loop or isinstance(node, (gast.If, gast.Try)) and in_loop)
+        _check_finally(
+            getattr(node, "orelse", []), ctx, in_loop or (isinstance(node, (gast.If, gast.Try)) and in_loop)
+        )
         for case in getattr(node, "cases", []):
             _check_finally(case.body, ctx, in_loop)
 

@@ -99,7 +99,9 @@ class _Variables(Transformer):
             return False
         if name in self.ctx.static:
             return True
-        return hasattr(builtins, name) and name not in self.ctx.external_cells and name not in self.ctx.shadowed
+        return (
+            hasattr(builtins, name) and name not in self.ctx.external_cells and name not in self.ctx.shadowed
+        )
 
     def external(self, method: str, variable: Variable, *values: Any) -> Any:
         return quote_expression(f"ag__.{method}(name, values)", name=_text(variable), values=list(values))

@@ -138,7 +138,9 @@ class _Liveness:
             flag = getattr(statement, "flag", None)
             if flag is not None and flag not in live and not self.guarded:
                 # A jump's flag that nothing looks at from here on.
-                statements[index : index + 1] = [] if len(statements) > 1 else locate([gast.Pass()], statement)
+                statements[index : index + 1] = (
+                    [] if len(statements) > 1 else locate([gast.Pass()], statement)
+                )
                 continue
             self.mark_statement(statement, live)
             flow = self.flows[id(statement), "all"]

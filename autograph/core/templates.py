@@ -11,7 +11,7 @@ import gast
 __all__ = ["copy_tree", "quote", "quote_expression"]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _parse(text: str) -> list[Any]:
     body: list[Any] = gast.parse(textwrap.dedent(text)).body
     for statement in body:

@@ -1,6 +1,7 @@
 """Reads the printed form of a graph back: `to_text(parse_text(text, constants))` is `text`.
 
-The text is read line by line: indentation gives the nesting, and a line is a head, an operation or the end of a body.
+The text is read line by line: indentation gives the nesting, and a line is a head, an operation or the end of a
+body.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from autograph.graph.types import (
 )
 
 FINDERS: list[Callable[[str], Any]] = []
-"""Functions that give the op of a name, or None; those who declare ops add theirs, as the graph knows no ops."""
+"""Functions that give the op of a name, or None; those who declare ops add theirs: the graph knows no ops."""
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
@@ -326,8 +327,8 @@ class _Parser:
         graph = scope.graph
         if operation.name == "cond":
             then = self.region("then", depth + 1, scope)
-            orelse = self.region("else", depth + 1, scope) if self.labelled("else", depth + 1) else Region(graph)
-            operation.regions = then, orelse
+            more = self.labelled("else", depth + 1)
+            operation.regions = then, self.region("else", depth + 1, scope) if more else Region(graph)
         elif operation.name == "while_loop":
             operation.regions = self.region("test", depth + 1, scope), self.region("body", depth + 1, scope)
         else:
@@ -475,12 +476,12 @@ class _Parser:
             line.expect("(")
             return TupleT(tuple(line.items(")", lambda: self.type(line))[0]), cls)
         if line.accept("("):
-            return self.tuple(line)
+            return self.tuple_type(line)
         if kind != "word":
             line.expected("a type")
         return self.named(line)
 
-    def tuple(self, line: _Line) -> Type:
+    def tuple_type(self, line: _Line) -> Type:
         items: list[Any] = []
         while not line.accept(")"):
             if items:

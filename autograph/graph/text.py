@@ -87,9 +87,11 @@ def equal(a: Graph, b: Graph) -> bool:
     )
 
 
-def excerpt(graph: Graph, bad: Operation | Region) -> str:
-    """The printed form with the line of an operation, or the head of a region, marked."""
-    return _Printer(graph, mark=bad).text
+def excerpt(graph: Graph, bad: Operation | Region, around: int = 6) -> str:
+    """The lines around an operation, or around the head of a region, which is marked by `>`."""
+    lines = _Printer(graph, mark=bad).lines
+    at = next((i for i, line in enumerate(lines) if line.startswith(">")), 0)
+    return "\n".join(line.rstrip() for line in lines[max(0, at - around) : at + around + 1])
 
 
 class _Names:
@@ -211,11 +213,11 @@ class _Printer:
         elif operation.name == "while_loop":
             yield from zip(("test", "body"), regions)
         elif operation.name == "try":
-            handlers = operation.kwargs["handlers"]
+            handlers = operation.kwargs.get("handlers", ())
             yield "body", regions[0]
             for classes, region in zip(handlers, regions[1:]):
                 yield f"except {self.value(classes)}", region
-            more = [w for w in ("else", "finally") if operation.kwargs[f"has_{w}"]]
+            more = [w for w in ("else", "finally") if operation.kwargs.get(f"has_{w}")]
             yield from zip(more, regions[1 + len(handlers) :])
 
     def _params(self, tensors: Iterable[Tensor]) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 
 from autograph.core.loader import is_generated, is_part
 from autograph.errors import Location, StagingError
+from autograph.graph import types as graph_types
 from autograph.graph.graph import Graph, Operation, Place, Region, Tensor
 from autograph.graph.tree import leaves, map_tree
 from autograph.graph.types import (
@@ -117,6 +118,25 @@ class Decisions:
             if decision.types is not None:
                 decision.types = tuple(without(t, _is_of_one_pass) for t in decision.types)
         self.results = {key: without(t, _is_of_one_pass) for key, t in self.results.items()}
+
+
+def _function_key(fn: types.FunctionType) -> Hashable:
+    """Functions made in a trace from the same code, over the same variables, are interchangeable."""
+    if not is_generated(fn.__code__):
+        return id(fn)
+    parts: list[Hashable] = [id(fn.__code__)]
+    for cell in fn.__closure__ or ():
+        try:
+            content = cell.cell_contents
+        except ValueError:
+            return id(fn)
+        parts.append(id(content) if isinstance(content, (Tensor, types.FunctionType)) else graph_types.const_key(content))
+    for default in (*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).items()):
+        parts.append(id(default) if isinstance(default, Tensor) else graph_types.const_key(default))
+    return tuple(parts)
+
+
+graph_types.function_key = _function_key
 
 
 def _is_of_one_pass(t: Type) -> bool:
