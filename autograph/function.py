@@ -20,6 +20,7 @@ from autograph.core.loader import is_part
 from autograph.core.parser import parse_function
 from autograph.core.unparser import to_source
 from autograph.errors import ConversionError, StagingError
+from autograph.graph.check import check
 from autograph.graph.graph import Graph, Operation, Place, Tensor, region_operations
 from autograph.graph.tree import leaves, map_tree
 from autograph.graph.types import UNBOUND, Array, Const, TooManyTypes, TupleT, Type, conforms, join
@@ -331,6 +332,8 @@ class GraphFunction:
                 raise refusal(trace.poison) from trace.poison.__cause__
             if not decisions.changed:
                 link(trace.graph)
+                if os.environ.get("AUTOGRAPH_CHECK") == "1":
+                    check(trace.graph)
                 concrete = Concrete(key, types_, trace, passes, reason)
                 if os.environ.get("AUTOGRAPH_DEBUG", "0") >= "2":
                     print(trace.graph, file=sys.stderr)

@@ -1,8 +1,8 @@
 """The checker: whether a graph keeps the rules that every pass and both runtimes rely on.
 
-Each tensor is defined once, before it is used, in the same or an enclosing body of the same graph; what a body
-takes and gives has the number and the types that its operation says; and the type of each result covers what the
-op's own rule gives for the operands.
+Each tensor is defined once, before it is used, in the same or an enclosing body of the same graph; what a
+body takes and gives has the number and the types that its operation says; and the type of each result covers
+what the op's own rule gives for the operands.
 """
 
 from __future__ import annotations
@@ -103,12 +103,13 @@ class _Checker:
                 self.result(graph)
 
     def result(self, graph: Graph) -> None:
-        """What a called graph returns are the leaves of its result type; the outermost one returns one value."""
+        """A called graph returns the leaves of its result type; the outermost one returns one value."""
         expected = graph.result_type
         if expected is None:
             return
-        types = [expected] if graph is self.top and len(graph.body.results or ()) == 1 else leaf_types(expected)
-        self.values(graph.body.results or (), types, "the result of the graph", graph.body)
+        results = graph.body.results or ()
+        types = [expected] if graph is self.top and len(results) == 1 else leaf_types(expected)
+        self.values(results, types, "the result of the graph", graph.body)
 
     # -- scopes ----------------------------------------------------------------------------------------------
 
@@ -169,7 +170,7 @@ class _Checker:
 
     def plain(self, operation: Operation) -> None:
         self.require(operation.op.name == operation.name, f"its op is '{operation.op.name}'", operation)
-        self.require(not operation.regions and operation.callee is None, "a plain op has no bodies", operation)
+        self.require(not operation.regions and not operation.callee, "a plain op has no bodies", operation)
         self.require(len(operation.outputs) == 1, "a plain op has one result", operation)
         recorded = operation.outputs[0]._ag_type
         inferred = self.infer(operation)
@@ -221,13 +222,14 @@ class _Checker:
 
     def try_(self, operation: Operation) -> None:
         options = operation.kwargs
-        self.require(set(options) == {"handlers", "has_else", "has_finally"}, "a try lacks options", operation)
+        known = {"handlers", "has_else", "has_finally"}
+        self.require(set(options) == known, f"a try has the options {sorted(known)}", operation)
         count = 1 + len(options["handlers"]) + options["has_else"] + options["has_finally"]
         self.require(len(operation.regions) == count, f"this try has {count} bodies", operation)
         self.require(not operation.args and not operation.outputs, "a try takes and gives nothing", operation)
         for i, region in enumerate(operation.regions):
             handler = 1 <= i <= len(options["handlers"])
-            self.require(len(region.params) == handler, "only handlers have a parameter, the exception", region)
+            self.require(len(region.params) == handler, "only handlers have a parameter", region)
             self.require(region.results in ((), None), "the bodies of a try give nothing", region)
             self.region(region, operation)
 
@@ -245,7 +247,9 @@ class _Checker:
         if region.results is not None:
             self.values(region.results, types_of(takers), f"what {what} gives", bad)
 
-    def values(self, values: Sequence[Any], types: Sequence[Type], what: str, bad: Operation | Region) -> None:
+    def values(
+        self, values: Sequence[Any], types: Sequence[Type], what: str, bad: Operation | Region
+    ) -> None:
         """As many values as types, and each type covers its value."""
         if len(values) != len(types):
             self.fail(f"{what}: {len(values)} values where {len(types)} are expected", bad)
@@ -292,7 +296,8 @@ def _sites(graph: Graph) -> list[Site]:
     for g in graph.functions():
         todo += types_of(g.params)
         for operation in region_operations(g.body):
-            todo += types_of([*operation.outputs, *(p for region in operation.regions for p in region.params)])
+            todo += types_of(operation.outputs)
+            todo += [t for region in operation.regions for t in types_of(region.params)]
             constants = leaves((operation.args, operation.kwargs))
             todo += [Ref(leaf) for leaf in constants if isinstance(leaf, Site)]
     while todo:

@@ -1,7 +1,7 @@
 """Reads the printed form of a graph back: `to_text(parse_text(text, constants))` is `text`.
 
-The text is read line by line: indentation gives the nesting, and a line is a head, an operation or the end of a
-body.
+The text is read line by line: indentation gives the nesting, and a line is a head, an operation or the end
+of a body.
 """
 
 from __future__ import annotations

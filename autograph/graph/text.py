@@ -56,11 +56,11 @@ def to_text(graph: Graph) -> str:
     >>> from autograph.graph.parse import parse_text
     >>> print(to_text(parse_text('''
     ... graph double(x: float64[3]) -> float64[3]
-    ...   y: float64[3] = multiply(x, 2.0)
+    ...   y: float64[3] = mul(x, 2.0)
     ...   return y
     ... ''')))
     graph double(x: float64[3]) -> float64[3]
-      y: float64[3] = multiply(x, 2.0)
+      y: float64[3] = mul(x, 2.0)
       return y
     """
     return _Printer(graph).text
