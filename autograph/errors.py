@@ -58,6 +58,7 @@ class StagingError(Exception):
     def __init__(self, what: str, *, why: str = "", instead: str = "", location: Location | None = None) -> None:
         self.what, self.why, self.instead, self.location = what, why, instead, location
         self.trail: tuple[Any, ...] = ()  # the places for the traceback, the innermost first
+        self.inside = ""  # the way from a named value to the part that is meant: ".field[0]"
         super().__init__(what)
 
     def __str__(self) -> str:
@@ -84,6 +85,11 @@ class ConversionError(StagingError, SyntaxError):
         StagingError.__init__(self, what, why=why, instead=instead, location=location)
 
     __str__ = StagingError.__str__
+
+    @property
+    def msg(self) -> str:  # type: ignore[override]
+        """The whole message: a traceback shows this of a SyntaxError."""
+        return str(self)
 
 
 class IntegerOverflow(StagingError, OverflowError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import collections.abc
 import functools
+import inspect
 import os
 import sys
 import threading
@@ -143,7 +144,18 @@ class GraphFunction:
         try:
             return self._run(args, kwargs) if mode == "graph" else self._run_ops(args, kwargs)
         except BaseException as error:
-            raise error.with_traceback(user_traceback(error))  # noqa: B904 - the same exception
+            traceback = user_traceback(error) if self._takes(args, kwargs) else None
+            raise error.with_traceback(traceback)  # noqa: B904 - the same exception
+
+    def _takes(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether the function can be called so; if not, there is no line of the user's inside of the call."""
+        try:
+            inspect.signature(self.python_function).bind(*args, **kwargs)
+        except TypeError:
+            return False
+        except ValueError:
+            return True
+        return True
 
     def _run_ops(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         log: list[str] = []
@@ -357,7 +369,7 @@ class GraphFunction:
             try:
                 t = Const(value) if name in self._static or special else abstract(trace, value, ("arg", i), memo)
             except StagingError as error:
-                error.what = f"argument '{label}': {error.what}" if name else f"{label}: {error.what}"
+                error.what = f"argument '{name or i}{error.inside}': {error.what}"
                 raise
             if wider is not None:
                 t = join(t, wider[i]) if isinstance(wider[i], (Array, TupleT)) else t

@@ -173,7 +173,7 @@ def abstract(trace: Trace, value: Any, path: Hashable, memo: dict[int, Type]) ->
     if is_static(value):
         return Const(value)
     if isinstance(value, tuple) and (cls is tuple or hasattr(cls, "_fields")):
-        return TupleT(tuple(abstract(trace, v, (path, i), memo) for i, v in enumerate(value)), cls)
+        return TupleT(tuple(_part(trace, v, (path, i), memo, f"[{i}]") for i, v in enumerate(value)), cls)
     if id(value) in memo:
         return memo[id(value)]
     if cls in (list, dict, set) or is_user_object(value):
@@ -202,7 +202,9 @@ def _abstract_reference(trace: Trace, value: Any, path: Hashable, memo: dict[int
     trace.external[id(value)] = t
     trace.keep_alive.append(value)
     if kind == "list":
-        items = tuple(abstract(trace, v, (path, "*" if _uniform(value) else i), memo) for i, v in enumerate(value))
+        items = tuple(
+            _part(trace, v, (path, "*" if _uniform(value) else i), memo, f"[{i}]") for i, v in enumerate(value)
+        )
         if _uniform(value):
             site.unfix()
             site.widen(join(*items))
@@ -218,11 +220,20 @@ def _abstract_reference(trace: Trace, value: Any, path: Hashable, memo: dict[int
         site.widen(join(*(abstract(trace, v, (path, "*"), memo) for v in value)))
     elif kind == "dict":
         for k, v in value.items():
-            site.widen_field(k, abstract(trace, v, (path, k), memo))
+            site.widen_field(k, _part(trace, v, (path, k), memo, f"[{k!r}]"))
     else:
         for k, v in fields_of(value).items():
-            site.widen_field(k, abstract(trace, v, (path, k), memo))
+            site.widen_field(k, _part(trace, v, (path, k), memo, f".{k}"))
     return t
+
+
+def _part(trace: Trace, value: Any, path: Hashable, memo: dict[int, Type], inside: str) -> Type:
+    """The type of a part of a value; an error tells the way to it."""
+    try:
+        return abstract(trace, value, path, memo)
+    except StagingError as error:
+        error.inside = inside + error.inside
+        raise
 
 
 def core_bottom() -> Type:

@@ -287,6 +287,13 @@ class Trace:
             self.raise_known(error)
             return False, None
 
+    def raise_here(self, error: Exception) -> NoReturn:
+        """An exception of the user's that the operation at hand raises each time the graph runs."""
+        from autograph.ops import core
+
+        self.append(Operation("raise", (core.Made(error),), {}, [], place=self.place(), op=core.RAISE))
+        raise DeadEnd
+
     def raise_known(self, error: Exception) -> None:
         """Puts an exception, raised by user code on known values during the trace, into the graph."""
         if isinstance(error, StagingError):

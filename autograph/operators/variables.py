@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from autograph.graph.graph import Tensor
+from autograph.errors import StagingError
 from autograph.graph.types import UNBOUND, Const, Unbound, join, members
 from autograph.operators.external import external_type, is_static, signature
 from autograph.operators.tracer import Trace, current, emit, pack, vtype
@@ -179,7 +180,13 @@ def read_outside(trace: Trace, reference: Reference, value: Any) -> Any:
     site = trace.decisions.site(reference.key, "outside", core.Cell)
     if not isinstance(value, Unbound):
         guard(trace, reference, value)
-        t = Const(value) if is_static(value) else external_type(trace, value, reference)
+        try:
+            t = Const(value) if is_static(value) else external_type(trace, value, reference)
+        except StagingError as error:
+            error.what = f"'{reference!r}{error.inside}': {error.what}"
+            trace.located(error)
+            trace.poison = error
+            raise
         if ("load", reference.key) in trace.decisions.specialized:
             guard(trace, reference, value, exact=True)
             t = Const(value)
