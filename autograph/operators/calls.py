@@ -275,6 +275,11 @@ def call_function(trace: Trace, fn: types.FunctionType, args: tuple[Any, ...], k
     caller, trace.caller = trace.caller, trace.place()
     try:
         return converted(*args, **kwargs)
+    except TypeError as error:
+        if not is_of_the_call(error):
+            raise
+        trace.caller = caller
+        trace.raise_here(error)
     finally:
         trace.caller = caller
         trace.call_stack.pop()
@@ -339,6 +344,20 @@ def call_graph(trace: Trace, fn: Callable[..., Any], args: tuple[Any, ...], kwar
     return unflatten(result, iter(operation.outputs))
 
 
+def is_of_the_call(error: TypeError) -> bool:
+    """Whether a call raised this itself, in the frame that asks: the arguments do not fit the function."""
+    return error.__traceback__ is not None and error.__traceback__.tb_next is None
+
+
+def _called(trace: Trace, fn: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    try:
+        return fn(*args, **kwargs)
+    except TypeError as error:
+        if not is_of_the_call(error):
+            raise
+        trace.raise_here(error)
+
+
 def _trace_body(trace: Trace, entry: Record, fn: Any, types_: Type, names: tuple[str, ...], site: Hashable) -> None:
     graph = entry.graph
     leaves: list[Type] = []
@@ -354,7 +373,7 @@ def _trace_body(trace: Trace, entry: Record, fn: Any, types_: Type, names: tuple
     trace.context.append(site)
     trace.call_stack.append((fn.__code__, None))
     try:
-        ended, value = trace.run(lambda: fn(*args, **dict(zip(names, extra))))
+        ended, value = trace.run(lambda: _called(trace, fn, args, dict(zip(names, extra))))
         result = join(entry.assumed, vtype(value) if ended else BOTTOM)
         outputs: list[Any] = []
         if ended:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import threading
 import types
 from collections.abc import Callable, Iterator
@@ -26,10 +27,36 @@ def generator(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fn)
     def start(*args: Any, **kwargs: Any) -> GeneratorValue:
-        return GeneratorValue(fn, args, kwargs)
+        error = _misfit(fn, args, kwargs)
+        if error is None:
+            return GeneratorValue(fn, args, kwargs)
+        trace = current()
+        if trace is None:
+            raise error
+        trace.raise_here(error)
 
     start.__autograph_generator__ = fn  # type: ignore[attr-defined]
     return start
+
+
+def _misfit(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError | None:
+    """What Python raises where a generator function is called with arguments that do not fit."""
+    signature = inspect.signature(fn)
+    parameters = list(signature.parameters.values())[1:]  # without the one that is called at each `yield`
+    signature = signature.replace(parameters=parameters)
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError:
+        names: dict[str, Any] = {}
+        plain = [p if p.default is p.empty else p.replace(default=None) for p in parameters]
+        exec(f"def f{signature.replace(parameters=plain)}: pass", names)
+        probe = names["f"]
+        probe.__qualname__ = fn.__qualname__
+        try:
+            probe(*args, **kwargs)
+        except TypeError as error:
+            return error.with_traceback(None)
+    return None
 
 
 def generator_exp(fn: Callable[..., Any], iterable: Any) -> Any:
