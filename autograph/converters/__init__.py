@@ -1,4 +1,4 @@
-"""Converts a function: each Python construct has one file here, and all of them run in the order of one list."""
+"""Converts a function: each Python construct has one file here, and one list gives their order."""
 
 from __future__ import annotations
 
@@ -109,9 +109,10 @@ def convert(
 ) -> Any:
     """The converted function as a gast FunctionDef, whose code calls the operators as `ag__.something`.
 
-    `static` are the external names that stay bare; `external_cells` those that are free variables; `modules`
-    the static names of modules, whose attributes are read directly; `shadowed` the names of builtins that the
-    module redefines. The defaults of the function itself are left out: its caller sets them from the original.
+    `static` are the external names that stay bare; `external_cells` those that are free variables;
+    `modules` the static names of modules, whose attributes are read directly; `shadowed` the names of
+    builtins that the module redefines. The defaults of the function itself are left out: its caller sets
+    them from the original.
 
     >>> from autograph.converters.example import example
     >>> print(example('''

@@ -1,4 +1,4 @@
-"""Lowers assignments: several targets, unpacking, attributes, deletion and annotated names, one store at a time."""
+"""Splits assignments and deletions into one store at a time: several targets, unpacking, annotations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes a function of a block of statements, and the pair of functions that reads and writes what blocks share."""
+"""Makes a function of a block, and the pair of functions that reads and writes what blocks share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gives `and`, `or` and `not` to operators; the operands after the first stay unevaluated until they are needed."""
+"""Gives `and`, `or` and `not` to operators; operands after the first wait until they are needed."""
 
 from __future__ import annotations
 

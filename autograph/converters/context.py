@@ -17,7 +17,9 @@ __all__ = ["Context"]
 
 @dataclasses.dataclass
 class Context:
-    """One conversion. `static` names stay bare, `modules` (some of them) keep their attribute chains plain."""
+    """One conversion.
+
+    `static` names stay bare, `modules` (some of them) keep their attribute chains plain."""
 
     source: FunctionSource
     namer: Namer

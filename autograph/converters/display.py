@@ -17,8 +17,8 @@ def transform(tree: Any, ctx: Context) -> Any:
     """Replaces displays: what they make is mutable, so it lives at run time.
 
     >>> from autograph.converters.example import example
-    >>> print(example("([a, *b], {a}, {k: v, **d}, (a, *b))", transform))
-    (ag__.new_list(a, *ag__.star(b)), ag__.new_set(a), ag__.new_dict((k, v), (ag__.splat, d)), (a, *ag__.star(b)))
+    >>> print(example("([a, *b], {a}, {k: v, **d})", transform))
+    (ag__.new_list(a, *ag__.star(b)), ag__.new_set(a), ag__.new_dict((k, v), (ag__.splat, d)))
     """
     return _Display().visit(tree)
 
@@ -36,8 +36,8 @@ class _Display(Transformer):
 
     def visit_Tuple(self, node: Any) -> Any:
         self.generic_visit(node)
-        if isinstance(node.ctx, gast.Load):
-            node.elts = _items(node.elts)
+        if isinstance(node.ctx, gast.Load) and any(isinstance(e, gast.Starred) for e in node.elts):
+            return quote_expression("ag__.new_tuple(items)", items=_items(node.elts))
         return node
 
     def visit_Dict(self, node: Any) -> Any:

@@ -1,8 +1,8 @@
 """Turns comprehensions, generator expressions and lambdas that need statements into local functions.
 
-A comprehension becomes a loop in a function that is made before the statement it stands in, and called where
-it stood with the first iterable, which is evaluated there. A lambda keeps its place, parameters and defaults; if its
-body needs statements, the body moves to such a function.
+A comprehension becomes a loop in a function that is made before the statement it stands in, and called
+where it stood with the first iterable, which is evaluated there. A lambda keeps its place, parameters and
+defaults; if its body needs statements, the body moves to such a function.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Replaces break, continue and early return by flags and nested branches, so that code only flows downwards.
+"""Replaces break, continue and early return by flags and branches, so that code only flows downwards.
 
-Where a branch always leaves, what follows the if statement moves into the other branch, and no flag is needed.
-Otherwise the jump sets a flag, and what it skips is guarded by that flag. Flags that nothing looks at vanish.
-An exception can overtake a jump on its way out (raised by a `finally` or a context manager): whatever catches it
-takes the jump back.
+Where a branch always leaves, what follows the if statement moves into the other branch, and no flag is
+needed. Otherwise the jump sets a flag, and what it skips is guarded by that flag. Flags that nothing looks
+at vanish. An exception can overtake a jump on its way out (raised by a `finally` or a context manager):
+whatever catches it takes the jump back.
 """
 
 from __future__ import annotations
@@ -34,35 +34,30 @@ def transform(tree: Any, ctx: Context) -> Any:
     >>> from autograph.converters.example import example
     >>> print(example('''
     ... def f(x):
-    ...     s = 0
     ...     for v in x:
     ...         if v < 0:
     ...             break
-    ...         s += v
-    ...     return s'''))
+    ...         print(v)'''))
     def f(x):
-        s = 0
         did_break = False
         def loop_body(v):
             def if_body():
                 nonlocal did_break
                 did_break = True
             def else_body():
-                nonlocal s
-                s += v
+                ag__.call(print, v)
             def get_state():
-                return s, did_break
+                return (did_break,)
             def set_state(values):
-                nonlocal s, did_break
-                s, did_break = values
-            ag__.if_stmt(v < 0, if_body, else_body, get_state, set_state, ('s', 'did_break'))
+                nonlocal did_break
+                (did_break,) = values
+            ag__.if_stmt(v < 0, if_body, else_body, get_state, set_state, ('did_break',))
         def get_state_1():
-            return s, did_break
+            return (did_break,)
         def set_state_1(values):
-            nonlocal s, did_break
-            s, did_break = values
-        ag__.for_stmt(x, lambda: ag__.not_(did_break), loop_body, get_state_1, set_state_1, ('s', 'did_break'))
-        return s
+            nonlocal did_break
+            (did_break,) = values
+        ag__.for_stmt(x, lambda: ag__.not_(did_break), loop_body, get_state_1, set_state_1, ('did_break',))
     """
     return _Functions(ctx).visit(tree)
 
@@ -222,10 +217,9 @@ class _Jumps:
             if isinstance(node, (gast.Break, gast.Continue, gast.Return)):
                 result += self.jump(node)
                 return result
-            if isinstance(node, gast.If) and exits and pending:
-                if self.absorb(node, pending):
-                    pending = []
-                    exits, falls = self.note(node)
+            if isinstance(node, gast.If) and exits and pending and self.absorb(node, pending):
+                pending = []
+                exits, falls = self.note(node)
             if isinstance(node, (gast.While, gast.For)):
                 exits = self.scan(node.body)[0] - {"break", "continue"}
                 lowered, orelse = self.loop(node)

@@ -1,4 +1,4 @@
-"""`**options` parameters: the dict that Python makes becomes a dict of the operators."""
+"""`*args` and `**options` parameters: what Python makes of them becomes a tuple and a dict of the operators."""
 
 from __future__ import annotations
 
@@ -12,32 +12,35 @@ from autograph.core.tree import locate
 
 
 def transform(tree: Any, ctx: Context) -> Any:
-    """Copies the dict at the start of the body, under the user's name.
+    """Copies them at the start of the body, under the user's names.
 
     >>> from autograph.converters.example import example
     >>> print(example('''
-    ... def f(**options):
-    ...     return options''', transform))
-    def f(**options_1):
+    ... def f(*values, **options):
+    ...     return options, values''', transform))
+    def f(*values_1, **options_1):
         options = ag__.kwargs_dict(options_1)
-        return options
+        values = ag__.varargs(values_1)
+        return options, values
     """
     for node in list(gast.walk(tree)):
-        if isinstance(node, gast.FunctionDef) and node.args.kwarg is not None:
-            _copy(node, ctx)
+        if isinstance(node, gast.FunctionDef):
+            for field, template in _TEMPLATES.items():
+                if getattr(node.args, field) is not None:
+                    _copy(node, field, template, ctx)
     return tree
 
 
-def _copy(node: Any, ctx: Context) -> None:
-    parameter = node.args.kwarg
+_TEMPLATES = {"vararg": "name = ag__.varargs(value)", "kwarg": "name = ag__.kwargs_dict(value)"}
+
+
+def _copy(node: Any, field: str, template: str, ctx: Context) -> None:
+    parameter = getattr(node.args, field)
     name = parameter.id
     fresh = ctx.namer.fresh(name)
-    node.args.kwarg = gast.copy_location(gast.Name(fresh, gast.Param(), None, None), parameter)
-    statements = locate(
-        quote("name = ag__.kwargs_dict(value)", name=name, value=gast.Name(fresh, gast.Load(), None, None)),
-        node,
-    )
-    node.body[_start(node) : _start(node)] = statements
+    setattr(node.args, field, gast.copy_location(gast.Name(fresh, gast.Param(), None, None), parameter))
+    value = gast.Name(fresh, gast.Load(), None, None)
+    node.body[_start(node) : _start(node)] = locate(quote(template, name=name, value=value), node)
 
 
 def _start(node: Any) -> int:

@@ -78,7 +78,7 @@ class _Match(Transformer):
         return list(locate(self.general(case, rest, subject), origin))
 
     def general(self, case: Any, rest: list[Any], subject: str) -> list[Any]:
-        """A case whose pattern needs statements: names are bound once all of it has matched, before the guard."""
+        """A case whose pattern needs statements: names are bound when all has matched, before the guard."""
         self.captured = {}
         success = _Success()
         code = self.statements(case.pattern, _name(subject), [success])

@@ -1,4 +1,4 @@
-"""Writes out what each name means: a plain local, a checked one, a box, or a name from outside the function."""
+"""Writes out what each name means: a plain local, a checked one, a box, or a name from outside."""
 
 from __future__ import annotations
 

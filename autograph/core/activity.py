@@ -12,8 +12,8 @@ from autograph.core.tree import children
 
 __all__ = ["Event", "events"]
 
-# What happens ("read", "write", "delete", or "capture" by a function that runs later), to which variable, and the
-# node where (None: in a nested function).
+# What happens ("read", "write", "delete", or "capture" by a function that runs later), to which variable, and
+# the node where (None: in a nested function).
 Event = tuple[str, Variable, Any]
 
 
@@ -66,8 +66,8 @@ def _function(node: Any, scope: Scope) -> Iterator[Event]:
     yield from events(getattr(node, "decorator_list", []), scope)
     yield from events(node.args.defaults, scope)
     yield from events(node.args.kw_defaults, scope)
+    yield from _bound(node, scope)  # first: a recursive function sees itself
     yield from _free(node, scope)
-    yield from _bound(node, scope)
 
 
 def _class(node: Any, scope: Scope) -> Iterator[Event]:

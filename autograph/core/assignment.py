@@ -22,7 +22,7 @@ _Names = set[Variable]
 
 
 def mark_unbound(function: Any, at: int) -> None:
-    """Notes `check` on names of a function that may be unbound, and inserts the markers from statement `at` on."""
+    """Notes `check` on names that may be unbound; the function's own markers go before statement `at`."""
     _Assignment(function, at).run()
 
 
@@ -53,13 +53,14 @@ class _Assignment:
 
     def require(self, variable: Variable, assigned: _Names | None) -> bool:
         """Makes sure that a name can be shared or read; returns whether it may be unbound."""
-        if assigned is None or variable in assigned or variable.boxed:
+        if variable.boxed or (assigned is not None and variable in assigned):
             return False
         block = self.owner.get(variable, self.function.body)
-        self.markers.setdefault(id(block), (block, set()))[1].add(variable)
-        return True
+        if not (variable.parameter and block is self.function.body):  # a parameter has a value from the start
+            self.markers.setdefault(id(block), (block, set()))[1].add(variable)
+        return assigned is not None
 
-    # Each method takes the names surely bound before, and returns those after; None where code is not reached.
+    # Each method takes the names surely bound before, and returns those after; None where nothing gets.
 
     def block(self, statements: list[Any], assigned: _Names | None) -> _Names | None:
         for statement in statements:

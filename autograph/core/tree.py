@@ -1,4 +1,4 @@
-"""Walks trees: a transformer that keeps the user's positions, and one that knows when it is in a class body."""
+"""Walks trees: a transformer that keeps the user's positions and knows when it is in a class body."""
 
 from __future__ import annotations
 

@@ -66,17 +66,19 @@ class Tensor:
     the operators, which register themselves in `Tensor.dispatch`.
     """
 
-    __slots__ = ("__weakref__", "_ag_graph", "_ag_name", "_ag_op", "_ag_type")
+    __slots__ = ("__weakref__", "_ag_graph", "_ag_name", "_ag_op", "_ag_region", "_ag_type")
     dispatch: Callable[..., Any]
     _ag_type: Type
     _ag_graph: Graph
     _ag_op: Operation | None
+    _ag_region: Region | None
     _ag_name: str
 
     def __init__(self, type_: Type, graph: Graph, op: Operation | None = None, name: str = "") -> None:
         object.__setattr__(self, "_ag_type", type_)
         object.__setattr__(self, "_ag_graph", graph)
         object.__setattr__(self, "_ag_op", op)
+        object.__setattr__(self, "_ag_region", None)
         object.__setattr__(self, "_ag_name", name)
 
     def __repr__(self) -> str:
@@ -94,6 +96,7 @@ class Region:
     ops: list[Operation] = dataclasses.field(default_factory=list)
     results: tuple[Any, ...] | None = ()
     parent: Region | None = None
+    loop: Any = None  # while a loop is traced: its key, and whether it may be unrolled instead
 
 
 @dataclasses.dataclass(eq=False)

@@ -46,7 +46,7 @@ _TOKEN = re.compile(
     | (?P<string>b?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"))
     | (?P<site>[^\W\d]\w*\#\d+)
     | (?P<comment>\#.*)
-    | (?P<number>-?(?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|inf\b|nan\b))
+    | (?P<number>-?(?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|(?:inf|nan)\b(?!=)))
     | (?P<constant>\$\w+)
     | (?P<word>[^\W\d][\w.]*(?:\[\](?=\())?)
     | (?P<mark>->|\.\.\.|[()\[\]{}<>,:=|?])""",
@@ -166,6 +166,7 @@ class _Scope:
 class _Parser:
     def __init__(self, text: str, constants: Mapping[str, Any]) -> None:
         self.constants = constants
+        text, _, _ = text.partition("\nconstants\n")  # the table tells the reader, not us, what they are
         lines = [_Line(i, line) for i, line in enumerate(text.split("\n"), 1)]
         self.lines = [line for line in lines if line.tokens]
         self.at = 0
@@ -202,10 +203,6 @@ class _Parser:
         while self.at_depth(0):
             if self.line.sees("where"):
                 self.where()
-            elif self.line.sees("constants"):
-                self.at += 1
-                while self.at_depth(1):
-                    self.at += 1
             else:
                 self.graph_block()
         for name, line in self.used_sites.items():

@@ -156,6 +156,13 @@ def length(x: Any) -> Any:
 @handles(print)
 def print_(*values: Any, **options: Any) -> None:
     """`print(...)` when the graph runs, in program order."""
+    from autograph.operators.calls import Splat
+    from autograph.operators.containers import new_tuple
+
+    if any(isinstance(v, Splat) for v in values):
+        spread = new_tuple(*(v if isinstance(v, Splat) else _printable(v) for v in values))
+        emit(core.PRINT_ALL, pack(spread), **{k: pack(v) for k, v in options.items()})
+        return
     emit(core.PRINT, *(_printable(v) for v in values), **{k: pack(v) for k, v in options.items()})
 
 

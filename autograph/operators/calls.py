@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 import types
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -256,6 +257,9 @@ def call_function(trace: Trace, fn: types.FunctionType, args: tuple[Any, ...], k
         return converted(*args, **kwargs)
     trace.step()
     code = converted.__code__
+    spread = next((i for i, a in enumerate(args) if isinstance(a, Splat)), None)
+    if spread is not None and (spread < code.co_argcount or not code.co_flags & inspect.CO_VARARGS):
+        args[spread].pack()  # refuses
     if code in trace.decisions.graph_functions:
         return call_graph(trace, converted, args, kwargs)
     key = stable_key(TupleT((vtype(args), *(vtype(v) for v in kwargs.values()))))

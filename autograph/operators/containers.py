@@ -69,6 +69,16 @@ def new_list(*items: Any) -> Any:
     return emit(ops.NEW_LIST, spread if isinstance(spread, Tensor) else tuple(pack(i) for i in spread))
 
 
+def new_tuple(*items: Any) -> Any:
+    """`(items...)` with spread items."""
+    return items if current() is None else _spread(items)
+
+
+def varargs(items: tuple[Any, ...]) -> Any:
+    """The `*args` parameter of a converted function; a call may have spread items of unknown number into it."""
+    return items if current() is None else _spread(items)
+
+
 def new_set(*items: Any) -> Any:
     """`{items...}`."""
     if current() is None:

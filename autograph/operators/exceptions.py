@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 from autograph.errors import StagingError
 from autograph.graph.graph import Operation, Tensor
-from autograph.graph.types import Const, Host, Py, Unbound
-from autograph.operators.branches import cond, if_exp, if_stmt, not_, truth
+from autograph.graph.types import members,  Const, Host, Py, Unbound
+from autograph.operators.branches import is_object, split,  cond, if_exp, if_stmt, not_, truth
 from autograph.operators.tracer import DeadEnd, Trace, current, emit, pack
 from autograph.ops import core
 
@@ -158,7 +158,7 @@ def with_stmt(manager: Any, body: Callable[[Any], None]) -> None:
     """`with manager as value: body(value)`."""
     from autograph.operators.calls import call
     from autograph.operators.generators import ContextManager, with_generator
-    from autograph.operators.objects import get_attr
+    from autograph.operators.objects import get_attr, has_object
 
     trace = current()
     if isinstance(manager, ContextManager):
@@ -177,7 +177,17 @@ def with_stmt(manager: Any, body: Callable[[Any], None]) -> None:
     if isinstance(manager, Suppress):
         try_stmt(lambda: body(None), ((lambda: manager.classes, lambda error: None),))
         return
-    if not isinstance(manager, Tensor) or getattr(manager._ag_type, "kind", None) != "object":
+    if isinstance(manager, Tensor) and not is_object(manager._ag_type):
+        alternatives = members(manager._ag_type)
+        if any(map(is_object, alternatives)):
+            split(manager, is_object, lambda m: with_stmt(m, body), lambda m: with_stmt(m, body))
+            return
+        if not any(isinstance(m, Host) for m in alternatives):
+            emit(core.ENTER, manager)
+    if not isinstance(manager, Tensor):
+        if not hasattr(type(manager), "__enter__"):
+            emit(core.ENTER, manager)
+    if not has_object(manager):
         trace.refuse(
             f"'with' on a {type(manager).__name__} that is not converted",
             "What it does on entry and exit happens outside the graph.",

@@ -44,18 +44,18 @@ def _misfit(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
     signature = inspect.signature(fn)
     parameters = list(signature.parameters.values())[1:]  # without the one that is called at each `yield`
     signature = signature.replace(parameters=parameters)
-    try:
+    with contextlib.suppress(TypeError):
         signature.bind(*args, **kwargs)
-    except TypeError:
-        names: dict[str, Any] = {}
-        plain = [p if p.default is p.empty else p.replace(default=None) for p in parameters]
-        exec(f"def f{signature.replace(parameters=plain)}: pass", names)
-        probe = names["f"]
-        probe.__qualname__ = fn.__qualname__
-        try:
-            probe(*args, **kwargs)
-        except TypeError as error:
-            return error.with_traceback(None)
+        return None
+    names: dict[str, Any] = {}
+    plain = [p if p.default is p.empty else p.replace(default=None) for p in parameters]
+    exec(f"def f{signature.replace(parameters=plain)}: pass", names)
+    probe = names["f"]
+    probe.__qualname__ = fn.__qualname__
+    try:
+        probe(*args, **kwargs)
+    except TypeError as error:
+        return error.with_traceback(None)
     return None
 
 

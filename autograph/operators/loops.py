@@ -140,11 +140,13 @@ def stage(
     seen: list[tuple[Any, ...]] = []
     try:
         with trace.nested() as head:
+            head.loop = (key, unrollable)
             enter(head)
             ran, value = trace.run(lambda: truth(test()))
             if ran:
                 seen.append(get_state())
         with trace.nested() as turn:
+            turn.loop = (key, unrollable)
             enter(turn)
             ended = False
             if ran and not (value is False):

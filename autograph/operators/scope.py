@@ -35,6 +35,8 @@ class Scope:
     del_attr = staticmethod(objects.del_attr)
     get_item = staticmethod(containers.get_item)
     new_list = staticmethod(containers.new_list)
+    new_tuple = staticmethod(containers.new_tuple)
+    varargs = staticmethod(containers.varargs)
     new_set = staticmethod(containers.new_set)
     new_dict = staticmethod(containers.new_dict)
     kwargs_dict = staticmethod(containers.kwargs_dict)

@@ -241,7 +241,29 @@ class Trace:
         self.region.ops.append(operation)
 
     def tensor(self, type_: Type, op: Operation | None = None, name: str = "") -> Tensor:
-        return Tensor(type_, self.graphs[-1], op, name)
+        tensor = Tensor(type_, self.graphs[-1], op, name)
+        object.__setattr__(tensor, "_ag_region", self.region)
+        return tensor
+
+    def reach(self, tensor: Tensor) -> None:
+        """Checks that a tensor exists where it is used: a function made in a turn of a loop may carry it out."""
+        region = tensor._ag_region
+        if region is None or region in self.regions:
+            return
+        while region is not None:
+            if region.loop is not None:
+                key, unrollable = region.loop
+                decision = self.decisions.loop(key)
+                if unrollable and decision.mode != "unroll":
+                    decision.mode = "unroll"
+                    decision.reason = "a function made in its body carries a value out of it"
+                    raise Restart
+            region = region.parent
+        self.refuse(
+            "a function made in a branch or in a turn of a loop is called after it",
+            "It refers to values that exist only there.",
+            "Make the function outside the loop, and pass the values as arguments.",
+        )
 
     @contextlib.contextmanager
     def nested(self) -> Iterator[Region]:
@@ -255,6 +277,7 @@ class Trace:
 
     def param(self, region: Region, type_: Type, name: str = "") -> Tensor:
         tensor = Tensor(type_, region.graph, None, name)
+        object.__setattr__(tensor, "_ag_region", region)
         region.params.append(tensor)
         return tensor
 
@@ -502,7 +525,10 @@ def flatten(value: Any, t: Type, out: list[Any]) -> None:
         for item, item_type in zip(items, t.items):
             flatten(item, item_type, out)
         return
-    out.append(pack(value))
+    leaf = pack(value)
+    if isinstance(leaf, Tensor):
+        require().reach(leaf)
+    out.append(leaf)
 
 
 def unpack_tuple(value: Tensor, t: TupleT) -> tuple[Any, ...]:
@@ -609,6 +635,7 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
     for leaf in leaves((args, kwargs)):
         if isinstance(leaf, Tensor):
             traced = True
+            trace.reach(leaf)
         else:
             check_constant(leaf)
     if type_ is None:

@@ -322,10 +322,28 @@ def _contains_rule(container: Any, value: Any) -> Type:
 CONTAINS = define("contains", operator.contains, _contains_rule, handles=(operator.contains,))
 NOT_CONTAINS = define("not_contains", lambda c, v: v not in c, _contains_rule)
 
+
+
+def _unary_rule(symbol: str, fn: Callable[[Any], Any]) -> Any:
+    numeric = elementwise(fn)
+
+    def rule(x: Any) -> Type:
+        t = type_of(x)
+        if is_number(t):
+            return numeric(t)
+        _refuse_host(symbol, t)
+        return BOTTOM
+
+    return rule
+
+
 UNARY = {
-    "-": define("neg", operator.neg, elementwise(operator.neg), handles=(operator.neg,)),
-    "+": define("pos", operator.pos, elementwise(operator.pos), handles=(operator.pos,)),
-    "~": define("invert", operator.invert, elementwise(operator.invert), handles=(operator.invert,)),
+    symbol: define(name, fn, _unary_rule(symbol, fn), handles=(fn,))
+    for symbol, name, fn in (
+        ("-", "neg", operator.neg),
+        ("+", "pos", operator.pos),
+        ("~", "invert", operator.invert),
+    )
 }
 
 

@@ -296,7 +296,16 @@ def _raise(error: Any, cause: Any = Unbound()) -> Any:
 
 RAISE = define("raise", _raise, always(BOTTOM), "effect")
 RERAISE = define("reraise", _raise, always(BOTTOM), "effect")
+
+
+def _enter(manager: Any) -> Any:
+    with manager:
+        raise AssertionError(manager)
+
+
+ENTER = define("enter", _enter, always(BOTTOM), "effect")
 PRINT = define("print", builtins.print, always(NONE), "effect")
+PRINT_ALL = define("print_all", lambda values, **options: builtins.print(*values, **options), always(NONE), "effect")
 HOST_CALL = define("host_call", lambda fn, *a, **k: fn(*a, **k), always(Host()), "host")
 MAKE_EXCEPTION = define("exception", lambda cls, *a, **k: cls(*a, **k), lambda cls, *a, **k: Host(cls), "alloc")
 
@@ -356,7 +365,7 @@ def _round_rule(x: Any, ndigits: Any = None) -> Type:
 
 
 ROUND = define("round", round, _round_rule)
-ABS = define("abs", abs, elementwise(abs))
+ABS = define("abs", abs, lambda x: elementwise(abs)(x) if is_number(x) else BOTTOM)
 INDEX = define("index", operator.index, lambda x: INT if _has_index(type_of(x)) else BOTTOM)
 CHR = define("chr", chr, always(STR))
 ORD = define("ord", ord, always(INT))
