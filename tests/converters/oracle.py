@@ -1,4 +1,4 @@
-"""Runs a function as it is and as converted code, and compares what happens: value, exception, printed text."""
+"""Runs a function as it is and as converted code, and compares value, exception and printed text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STATIC = (types.FunctionType, type, types.ModuleType, types.BuiltinFunctionType
 
 
 def convert_plainly(function):
-    """The converted function, on plain operators; its `code` attribute is its text."""
+    """The converted function, on plain operators; its `tree` is what was generated."""
     source = parse_function(function)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
     space = function.__globals__
@@ -45,7 +45,7 @@ def convert_plainly(function):
     if inspect.isfunction(result) and not inspect.isgeneratorfunction(function):
         result.__defaults__ = function.__defaults__
         result.__kwdefaults__ = function.__kwdefaults__
-    result.code = to_source(node)
+    result.tree = node
     return result
 
 
@@ -69,7 +69,9 @@ def show(value):
     """A text of a value that does not depend on where it lies in memory."""
     if isinstance(value, (list, tuple, set, frozenset)):
         items = [show(each) for each in value]
-        return type(value).__name__, tuple(sorted(items, key=repr) if isinstance(value, (set, frozenset)) else items)
+        return type(value).__name__, tuple(
+            sorted(items, key=repr) if isinstance(value, (set, frozenset)) else items
+        )
     if isinstance(value, dict):
         return "dict", tuple((show(k), show(v)) for k, v in value.items())
     if callable(value):
@@ -84,5 +86,5 @@ def check(function, *calls):
     converted = convert_plainly(function)
     for args in calls or ((),):
         expected, actual = outcome(function, args), outcome(converted, args)
-        assert actual == expected, f"{args}\n{expected}\n{actual}\n{converted.code}"
+        assert actual == expected, f"{args}\n{expected}\n{actual}\n{to_source(converted.tree)}"
     return converted

@@ -1,4 +1,4 @@
-"""The operators of generated code in plain Python: each does on concrete values what Python itself would do."""
+"""The operators of generated code, in plain Python: each does what Python itself would do."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def _local_error(name):
 def _free_error(name):
     if sys.version_info < (3, 11):
         return NameError(f"free variable '{name}' referenced before assignment in enclosing scope")
-    return NameError(f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope")
+    return NameError(
+        f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+    )
 
 
 class Box:
@@ -207,7 +209,9 @@ def unpack(value, before, after=None):
 def _unpacker(targets):
     result = targets.replace("*", "")
     space: dict[str, Any] = {}
-    exec(f"def unpacker(value):\n    [{targets}] = value\n    return ({result + ',' if result else ''})", space)
+    exec(
+        f"def unpacker(value):\n    [{targets}] = value\n    return ({result + ',' if result else ''})", space
+    )
     return space["unpacker"]
 
 
@@ -243,7 +247,7 @@ def raise_stmt(exc, *cause):
 
 
 def reraise():
-    raise  # noqa: PLE0704 - the exception that the handler around the call is handling
+    raise
 
 
 class _Left(Exception):
@@ -251,7 +255,7 @@ class _Left(Exception):
 
 
 def generator(function):
-    """The values are collected first; enough for tests whose generators are independent of their consumers."""
+    """The wrapper that makes an iterator of a function with a callback."""
 
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
@@ -261,7 +265,7 @@ def generator(function):
 
 
 class _Generator:
-    """A generator on a thread-free footing: the callback runs in a greenlet-like real generator via a thread."""
+    """Runs the function in a thread of its own; the callback waits until the next value is asked for."""
 
     def __init__(self, function, args, kwargs):
         import threading
@@ -370,10 +374,8 @@ def match_class(subject, cls, positional, names):
         else:
             match_args = match_args or ()
             if len(match_args) < positional:
-                s = "" if len(match_args) == 1 else "s"
-                raise TypeError(
-                    f"{cls.__name__}() accepts {len(match_args)} positional sub-pattern{s} ({positional} given)"
-                )
+                count = f"{len(match_args)} positional sub-pattern{'' if len(match_args) == 1 else 's'}"
+                raise TypeError(f"{cls.__name__}() accepts {count} ({positional} given)")
             names = (*match_args[:positional], *names)
     for name in names:
         try:

@@ -6,7 +6,7 @@ import random
 
 NAMES = ["a", "b", "c", "d", "e"]
 
-PRELUDE = '''
+PRELUDE = """
 from tests.converters.samples import Boom, Log, tell
 
 FUEL = [0]
@@ -24,7 +24,7 @@ def boom(x):
 
 
 g = 5
-'''
+"""
 
 
 class Generator:
@@ -36,6 +36,7 @@ class Generator:
         self.depth = 0
         self.functions = 0
         self.uses_global = False
+        self.size = self.random.choice([15, 30, 70])
 
     def program(self, name: str = "f") -> str:
         self.lines = []
@@ -61,7 +62,9 @@ class Generator:
     # --- expressions
 
     def atom(self) -> str:
-        return self.pick(self.name(), self.name(), self.name(), str(self.random.randint(0, 4)), "g", "None", "'s'")
+        return self.pick(
+            self.name(), self.name(), self.name(), str(self.random.randint(0, 4)), "g", "None", "'s'"
+        )
 
     def expression(self, depth: int = 0, scoped: bool = True) -> str:
         if depth > 2 or self.chance(0.4):
@@ -87,7 +90,8 @@ class Generator:
         if kind == 14:
             v = self.pick("x", *NAMES)
             inner = self.expression(depth + 1, False)
-            return f"len([{inner} for {v} in range({self.random.randint(0, 3)}) if {v} != {self.random.randint(0, 2)}])"
+            source = f"range({self.random.randint(0, 3)})"
+            return f"len([{inner} for {v} in {source} if {v} != {self.random.randint(0, 2)}])"
         if kind == 15:
             v = self.pick("x", *NAMES)
             return f"sum({self.expression(depth + 1, False)} for {v} in range({self.random.randint(0, 3)}))"
@@ -124,7 +128,7 @@ class Generator:
         self.depth -= 1
 
     def statement(self, loop: bool, final: bool) -> None:
-        deep = self.depth > 6 or len(self.lines) > 70
+        deep = self.depth > 6 or len(self.lines) > self.size
         kind = self.random.randint(0, 11 if deep else 32)
         if kind < 3:
             self.emit(f"{self.name()} = {self.expression()}")
@@ -133,16 +137,27 @@ class Generator:
         elif kind == 4:
             self.emit(f"print({self.expression()}, {self.name()})")
         elif kind == 5:
-            self.emit(self.pick(f"{self.name()}, {self.name()} = {self.atom()}, {self.atom()}",
-                                f"{self.name()}, *{self.name()} = {self.expression()}, 1",
-                                f"{self.name()} = {self.name()} = {self.expression()}"))
+            self.emit(
+                self.pick(
+                    f"{self.name()}, {self.name()} = {self.atom()}, {self.atom()}",
+                    f"{self.name()}, *{self.name()} = {self.expression()}, 1",
+                    f"{self.name()} = {self.name()} = {self.expression()}",
+                )
+            )
         elif kind == 6:
             self.emit(f"del {self.pick(*NAMES)}" if self.chance(0.3) else "pass")
         elif kind in (7, 8):
             self.jump(loop, final)
         elif kind == 9:
-            self.emit(self.pick(f"raise Boom({self.atom()})", f"assert {self.test()}, {self.atom()}", "boom(1)",
-                                "raise", f"raise ValueError({self.atom()}) from None"))
+            self.emit(
+                self.pick(
+                    f"raise Boom({self.atom()})",
+                    f"assert {self.test()}, {self.atom()}",
+                    "boom(1)",
+                    "raise",
+                    f"raise ValueError({self.atom()}) from None",
+                )
+            )
         elif kind in (10, 11):
             if self.generator and self.chance(0.6):
                 self.emit(f"yield {self.expression()}")
@@ -155,7 +170,9 @@ class Generator:
         elif kind < 28:
             self.try_statement(loop, final)
         elif kind == 28:
-            swallow = self.pick("", ", swallow=True", ", fail=True", f", fail={self.name()} == 1, swallow=True")
+            swallow = self.pick(
+                "", ", swallow=True", ", fail=True", f", fail={self.name()} == 1, swallow=True"
+            )
             self.emit(f"with Log('w'{swallow}, value=1){self.pick('', ' as ' + self.name())}:")
             self.block(loop, final)
         elif kind == 29 and self.functions < 3:
@@ -224,7 +241,13 @@ class Generator:
     def match(self, loop: bool, final: bool) -> None:
         self.emit(f"match {self.expression()}:")
         self.depth += 1
-        patterns = ["1", f"[{self.pick(*NAMES)}, _]", "None | 's'", f"int({self.pick(*NAMES)})", f"(0, {self.pick('x', 'a')})"]
+        patterns = [
+            "1",
+            f"[{self.pick(*NAMES)}, _]",
+            "None | 's'",
+            f"int({self.pick(*NAMES)})",
+            f"(0, {self.pick('x', 'a')})",
+        ]
         for _ in range(self.random.randint(1, 3)):
             guard = f" if {self.test()}" if self.chance(0.3) else ""
             self.emit(f"case {self.pick(*patterns)}{guard}:")

@@ -8,7 +8,7 @@ N = [(0,), (1,), (2,), (3,), (-4,)]
 @sample(*N)
 def short_circuits(n):
     return (
-        tell(n > 1, "a") and tell(n, "b") or tell("c"),
+        (tell(n > 1, "a") and tell(n, "b")) or tell("c"),
         not tell(n),
         tell(n) and tell(0) and tell(1),
         tell(0) or tell("") or tell(n),
@@ -33,7 +33,18 @@ def chain(n):
 
 @sample(*N)
 def comparisons(n):
-    return n == 1, n != 2, n is None, n is not None, n in (1, 2), n not in {3}, n == "a", 1.5 == n, -1 == n, n <= 1 > 0
+    return (
+        n == 1,
+        n != 2,
+        n is None,
+        n is not None,
+        n in (1, 2),
+        n not in {3},
+        n == "a",
+        1.5 == n,
+        -1 == n,
+        n <= 1 > 0,
+    )
 
 
 class NoBool:
@@ -201,7 +212,7 @@ def unpack_errors(v):
     except (TypeError, ValueError) as e:
         out.append((type(e).__name__, str(e)))
     try:
-        *b, = v
+        (*b,) = v
         out.append(b)
     except (TypeError, ValueError) as e:
         out.append((type(e).__name__, str(e)))
@@ -252,7 +263,7 @@ def subscripts(n):
     m = Spy()
     m[1:n, ::2], m[...], m[:, None] = 1, 2, 3
     y = {"a": [1, {"b": n}], (1, 2): "t"}
-    return x[n], x[-1], x[1:3], x[n:], x[:n], x[::n or 1], x[n : n + 2 : 1], y["a"][1]["b"], y[1, 2], m.items
+    return x[n], x[-1], x[1:3], x[n:], x[:n], x[:: n or 1], x[n : n + 2 : 1], y["a"][1]["b"], y[1, 2], m.items
 
 
 @sample(*N)
@@ -295,7 +306,17 @@ def delete_elements(n):
 def displays(n):
     a = [n, n + 1]
     d = {"x": 1}
-    return [*a, 0, *a], {*a, 7}, {"y": n, **d, "x": 2, **{"z": 3}}, (*a, *range(2)), [], {}, (), (n,), {n: {n: []}}
+    return (
+        [*a, 0, *a],
+        {*a, 7},
+        {"y": n, **d, "x": 2, **{"z": 3}},
+        (*a, *range(2)),
+        [],
+        {},
+        (),
+        (n,),
+        {n: {n: []}},
+    )
 
 
 @sample(*N)
@@ -321,8 +342,8 @@ def fstrings(n):
         f"{n}",
         f"{n!r:>{w}}|{f:.{3}f}|{s!r}{s!s:^{w}}",
         f"{'x'}{{}}{n + 1=}",
-        f"plain",
-        f"{n:>5}" f"{f:8.3e}",
+        "plain",
+        f"{n:>5}{f:8.3e}",
         f"{[i for i in range(2)]} {(lambda: n)()}",
         f"{tell(1)}{tell(2)}",
         f"{'é'!a}",
@@ -360,7 +381,14 @@ def method_calls(n):
 @sample(*N)
 def call_errors(n):
     out = []
-    for f in (lambda: n(), lambda: len(), lambda: int("x"), lambda: [].nothing, lambda: None.x, lambda: abs("a")):
+    for f in (
+        lambda: n(),
+        lambda: len(),
+        lambda: int("x"),
+        lambda: [].nothing,
+        lambda: None.x,
+        lambda: abs("a"),
+    ):
         try:
             out.append(f())
         except Exception as e:
@@ -462,7 +490,7 @@ def complex_assign_chain(n):
 
 @sample(*N)
 def in_operators(n):
-    return n in [1, 2], "a" in "abc", n not in range(2), "k" in {"k": 1}, not n in (1,)
+    return n in [1, 2], "a" in "abc", n not in range(2), "k" in {"k": 1}, n not in (1,)
 
 
 @sample(*N)

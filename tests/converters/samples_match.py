@@ -183,7 +183,7 @@ def tuple_subject(v):
     match v, 1:
         case 1, 1:
             return "ones"
-        case (None | 0), x:
+        case ((None | 0), x):
             return x
         case x, y:
             return [x], y

@@ -44,6 +44,7 @@ def closure_over_branch(n):
 
         def f():
             return x
+
     try:
         return f()
     except NameError as e:
@@ -266,7 +267,8 @@ def global_function_and_import(n):
 def local_import(n):
     import math
     import os.path
-    from functools import partial as p, reduce
+    from functools import partial as p
+    from functools import reduce
 
     f = p(pow, 2)
     g = lambda: os.path.join("a", str(math.ceil(n / 2)))
@@ -385,7 +387,9 @@ def comprehension_scope(n):
 
 @sample(*N)
 def comprehension_order(n):
-    r = [tell((i, j)) for i in tell(range(2), "outer") if tell(i < n, "if") for j in tell([i, n], "inner") if j]
+    r = [
+        tell((i, j)) for i in tell(range(2), "outer") if tell(i < n, "if") for j in tell([i, n], "inner") if j
+    ]
     return r
 
 
@@ -521,7 +525,7 @@ def nested_lambdas(n):
 
 @sample(*N)
 def lambda_sort_key(n):
-    words = ["bb", "a", "ccc"][: n]
+    words = ["bb", "a", "ccc"][:n]
     return sorted(words, key=lambda w: -len(w))
 
 
@@ -646,7 +650,7 @@ def class_body_flow(n):
             x += i
             if x > 3:
                 break
-        y = x and n or "z"
+        y = (x and n) or "z"
         z = x if n else 0 < n < 3
         try:
             w = 1 // n
@@ -876,3 +880,50 @@ def name_of_nested_functions(n):
         pass
 
     return f.__name__, C.__name__, (lambda: 0).__name__, [g.__name__ for g in [lambda: [n for _ in []]]]
+
+
+@sample(*N)
+def parameter_deleted(n, m=4):
+    if n > 1:
+        del n
+    for i in range(2):
+        if i:
+            del m
+        else:
+            m += 1
+    try:
+        return m
+    except UnboundLocalError as e:
+        print(e)
+    return n
+
+
+@sample(*N)
+def parameter_local_to_loop(n, m=4):
+    for i in range(n):
+        m = i
+        if i > 1:
+            del m
+        print(m)
+
+
+@sample(*N)
+def dead_code_binds(n):
+    raise ValueError(n)
+    if n > 1:
+        y = 1
+    while n:
+        z = y
+        y += 1
+    print(y, z)
+
+
+@sample(*N)
+def recursion_after_early_return(n):
+    if n == 0:
+        return "zero"
+
+    def fact(k):
+        return 1 if k < 2 else k * fact(k - 1)
+
+    return fact(n)

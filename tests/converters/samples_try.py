@@ -43,7 +43,7 @@ def all_parts(n):
 def bare_except(n):
     try:
         risky(n)
-    except:
+    except:  # noqa: E722
         return "caught"
     return "fine"
 
