@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import gast
@@ -66,26 +67,24 @@ class _Call(Transformer):
 
     def super_arguments(self, node: Any) -> list[Any]:
         """What `super()` finds in the frame that calls it: the class and the first argument."""
+        # Comprehensions are functions of their own up to Python 3.11: `super()` looks at their iterator.
         is_super = isinstance(node.func, gast.Name) and node.func.id == "super" and not node.args
         if not is_super or node.keywords or not node.func.variable.external:
             return []
-        function = next(
-            (
-                f
-                for f in reversed(self.functions)
-                if not (f.scope.comprehension or getattr(f, "hoisted", False))
-            ),
-            None,
-        )
-        if function is None:
-            return []
+        inlined = sys.version_info >= (3, 12)
+        function = next(f for f in reversed(self.functions) if not (inlined and f.scope.comprehension))
         names = [*function.args.posonlyargs, *function.args.args]
         names = names[1:] if getattr(function, "generator", False) else names
         if not names:
-            return []
+            return self.fails("super(): no arguments")
+        if not self.classes and "__class__" not in self.ctx.external_cells:
+            return self.fails("super(): __class__ cell not found")
         first = self.ctx.name(names[0].variable)
         if self.classes:
             owner = gast.Name("__class__", gast.Load(), None, None)
         else:
             owner = quote_expression("ag__.load('__class__')")
         return [owner, first]
+
+    def fails(self, message: str) -> list[Any]:
+        return [quote_expression("ag__.raise_stmt(RuntimeError(text))", text=gast.Constant(message, None))]

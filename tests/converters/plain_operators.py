@@ -450,6 +450,8 @@ def make_operators(function_globals, cells):
         new_list=lambda *items: list(items),
         new_set=lambda *items: set(items),
         new_dict=new_dict,
+        new_tuple=lambda *items: items,
+        varargs=lambda value: value,
         kwargs_dict=lambda value: value,
         splat=splat,
         unpack=unpack,

@@ -1,4 +1,4 @@
-"""What cannot be converted: each error names the construct, the place, the reason and what to write instead."""
+"""What cannot be converted: each error names the construct, the place, the reason and the way out."""
 
 import linecache
 import sys
