@@ -16,6 +16,7 @@ from autograph.graph.types import (
     BOTTOM,
     Array,
     Const,
+    Host,
     Dim,
     Py,
     Ref,
@@ -140,7 +141,7 @@ def infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
     if any(leaf is BOTTOM for leaf in leaves((args, kwargs))):
         return BOTTOM
     if not unions:
-        return op.rule(*args, **kwargs)
+        return type_of(op.rule(*args, **kwargs))
     results: list[Type] = []
     count = 1
     for u in unions:
@@ -151,10 +152,17 @@ def infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
             "Each combination of their types is a case of its own.",
             "Convert them to one type first: float(x), np.asarray(x).",
         )
+    refused: Refuse | None = None
     for choice in itertools.product(*(u.members for u in unions)):
         picks = iter(choice)
         a, k = map_tree(lambda leaf: next(picks) if isinstance(leaf, Union) else leaf, (args, kwargs))  # noqa: B023
-        results.append(op.rule(*a, **k))
+        try:
+            results.append(op.rule(*a, **k))
+        except Refuse as error:
+            refused = error
+            results.append(Host())  # of all the alternatives, one has no known type: what it gives, the run tells
+    if refused is not None and all(r == Host() for r in results if r is not BOTTOM):
+        raise refused
     return join(*results)
 
 

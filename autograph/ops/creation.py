@@ -141,7 +141,8 @@ def _small(value: Any) -> Any:
 
 def _is_short(values: list[Any]) -> bool:
     start, stop, step = (*values, 1)[:3] if len(values) < 3 else values
-    return bool(step and abs((stop - start) / (1 if step is None else step)) < 1_000_000)
+    with np.errstate(all="ignore"):
+        return bool(step and abs((stop - start) / (1 if step is None else step)) < 1_000_000)
 
 
 def _arange_of_arrays(types: list[Type], dtype: Any) -> Type:

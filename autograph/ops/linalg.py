@@ -193,10 +193,9 @@ def _eig(fn: Any, vectors: bool) -> Any:
         matrix = np.zeros((1,) * (len(shape) - 2) + (2, 2), dtype_in(a))
         if matrix.dtype.kind in "c":
             return real
-        matrix[..., 0, 1], matrix[..., 1, 0] = 1, -1
         if matrix.dtype.kind in "bu":
-            matrix = matrix.astype(float)
-            return join(real, _shaped(quietly(fn, matrix), shapes))
+            matrix = matrix.astype(float)  # NumPy computes with float64 for integers
+        matrix[..., 0, 1], matrix[..., 1, 0] = 1, -1
         return join(real, _shaped(quietly(fn, matrix), shapes))
 
     return typed(body)

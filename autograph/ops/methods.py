@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.graph.types import BOTTOM, Array, Const, Host, IterT, Py, Ref, Scalar, SeqT, TupleT, Type, join
+from autograph.graph.types import BOTTOM, Array, Const, Host, IterT, Py, Ref, Scalar, SeqT, TupleT, Type, generalize, join
 from autograph.ops import base, linalg, selecting  # noqa: F401 - methods share the rules of functions
 from autograph.ops.base import BY_FUNCTION, OPS, Op, Refuse, Rule, define, result_type, sample, shape_of, static, type_of
 from autograph.ops.creation import dtype_of
@@ -185,6 +185,12 @@ def _squeeze_method(x: Any, /, axis: Any = None) -> Type:
     return BY_FUNCTION[np.squeeze].rule(x, axis)
 
 
+_ARGPARTITION = probed(
+    caller("argpartition"),
+    same_or_flat,
+    signature="a, /, kth, axis=-1, kind='introselect', order=None",
+    instead={"kth": 0},
+)
 for _name, _rule, _traits in (
     ("reshape", typed(_reshape_method), "view"),
     ("transpose", typed(_transpose_method), "view"),
@@ -200,7 +206,7 @@ for _name, _rule, _traits in (
     ("searchsorted", _function(np.searchsorted), ""),
     ("dot", _function(np.dot), ""),
     ("argsort", probed_method("argsort", "axis=-1, kind=None, order=None, *, stable=None", same_or_flat), ""),
-    ("argpartition", probed_method("argpartition", "kth, axis=-1, kind='introselect', order=None", same_or_flat), ""),
+    ("argpartition", _ARGPARTITION, ""),
     ("astype", typed(_astype), ""),
     ("copy", typed(_copy_method), ""),
     ("__copy__", typed(_copy_method), ""),
@@ -252,7 +258,7 @@ method("sort", _sort_in_place, "writes")
 def _byteswap(x: Type, /, inplace: Static = False) -> Type:
     if inplace:
         raise Refuse("'byteswap' in place", "", "Assign its result: x[...] = x.byteswap().")
-    return x
+    return generalize(x)
 
 
 method("byteswap", typed(_byteswap))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
 from typing import Any
 
 import numpy as np
 
-from autograph.graph.types import BOTTOM, Array, Type
-from autograph.ops.base import Refuse, broadcast, shape_of
-from autograph.ops.rules import Static, is_given, numpy_op, probed, typed
+from autograph.graph.types import BOTTOM
+from autograph.ops.base import broadcast, shape_of
+from autograph.ops.rules import is_given, numpy_op, probed
 from autograph.ops.ufuncs import reduced_shape
 
 __all__: list[str] = []
@@ -45,6 +45,8 @@ def _quantile_shape(arguments: dict[str, Any]) -> Any:
 def _diff_shape(arguments: dict[str, Any]) -> Any:
     shape: Any = shape_of(arguments["a"])
     n, axis = arguments["n"], arguments["axis"]
+    if not shape:
+        return BOTTOM
     extra: Any = 0
     for name in ("prepend", "append"):
         value = arguments[name]
@@ -65,7 +67,7 @@ for _name in (
     " nansum nanprod nanmean nanstd nanvar nanmax nanmin nanmedian nanargmax nanargmin"
 ).split():
     _fn = getattr(np, _name)
-    _parameters = list(__import__("inspect").signature(_fn).parameters)
+    _parameters = list(inspect.signature(_fn).parameters)
     numpy_op(_name, probed(_fn, reduce_shape), out=_parameters.index("out") if "out" in _parameters else None)
 for _name in "quantile percentile nanquantile nanpercentile".split():
     numpy_op(_name, probed(getattr(np, _name), _quantile_shape), out=3)
@@ -75,6 +77,8 @@ if hasattr(np, "cumulative_sum"):
 
     def _cumulative(arguments: dict[str, Any]) -> Any:
         shape: Any = shape_of(arguments["x"])
+        if not shape:
+            return BOTTOM
         axis = 0 if arguments["axis"] is None else arguments["axis"] % len(shape)
         more = int(bool(arguments["include_initial"]))
         return tuple(d if i != axis or d is None else d + more for i, d in enumerate(shape))
@@ -83,49 +87,7 @@ if hasattr(np, "cumulative_sum"):
         numpy_op(_name, probed(getattr(np, _name), _cumulative, static_names=("include_initial",)), out=3)
 numpy_op("diff", probed(np.diff, _diff_shape, static_names=("n",)))
 numpy_op("ediff1d", probed(np.ediff1d))
-
-
-def _average_shape(arguments: dict[str, Any]) -> Any:
-    return reduce_shape(arguments)
-
-
-def _average(fn: Callable[..., Any]) -> Any:
-    inner = probed(fn, _average_shape)
-    weights = probed(fn)
-
-    def body(
-        a: Type,
-        axis: Static = None,
-        weights_: Type | None = None,
-        returned: Static = False,
-        *,
-        keepdims: Static = np._NoValue,
-    ) -> Type:
-        if weights_ is None:
-            return inner(a, axis, None, returned, keepdims=keepdims)
-        if shape_of(a) != shape_of(weights_) and axis is None:
-            if isinstance(a, Array) and isinstance(weights_, Array) and len(a.shape or ()) == len(weights_.shape or ()):
-                return weights(a, axis, weights_, returned, keepdims=keepdims)
-            return BOTTOM
-        if shape_of(a) != shape_of(weights_):
-            return weights(a, axis, weights_, returned, keepdims=keepdims)
-        return inner(a, axis, weights_, returned, keepdims=keepdims)
-
-    rule = typed(body)
-
-    def renamed(*args: Any, **kwargs: Any) -> Type:
-        if "weights" in kwargs:
-            kwargs["weights_"] = kwargs.pop("weights")
-        return rule(*args, **kwargs)
-
-    return renamed
-
-
-numpy_op("average", _average(np.average))
-
-
-def _refuse_trapezoid(*args: Any, **kwargs: Any) -> Type:
-    raise Refuse("'np.trapz'", "It is gone from newer versions of NumPy.", "Write np.trapezoid.")
+numpy_op("average", probed(np.average, reduce_shape))
 
 
 def _trapezoid_shape(arguments: dict[str, Any]) -> Any:

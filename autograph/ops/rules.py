@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import math
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -79,7 +80,7 @@ Types = tuple[Type, ...]
 
 RANKS = (0, 1, 2, 3, 4, 5, 6)
 HIGH_RANK = 3
-EXACT_SIZE = 4096
+EXACT_SIZE = STAND_IN_SIZE = 4096
 _LOCK = threading.RLock()
 
 
@@ -163,15 +164,11 @@ def data_sequence(value: Any) -> Iterator[Types]:
     """The alternatives of a sequence of arrays; for an unknown length 1, 2 and 3 elements stand for all."""
     t = type_of(value) if not isinstance(value, list) else type_of(tuple(value))
     if isinstance(t, Array):
-        if not t.shape:
-            raise Refuse(
-                "a sequence of arrays is needed, not an array whose number of dimensions is not known, or is 0",
-                "Its first dimension counts the arrays.",
-                "Reshape it first.",
-            )
-        row = Array(t.dtype, t.shape[1:]) if len(t.shape) > 1 else Scalar(t.dtype)
-        items: tuple[Type, ...] | None = (row,)
-        length: Dim = t.shape[0]
+        if t.shape == ():
+            return
+        row: Type = Array(t.dtype, t.shape[1:]) if t.shape and len(t.shape) > 1 else Scalar(t.dtype)
+        items: tuple[Type, ...] | None = (row if t.shape else join(row, Array(t.dtype, None)),)
+        length: Dim = t.shape[0] if t.shape else None
     else:
         items, length = sequence(t)
     if items is None:
@@ -216,7 +213,7 @@ def over_ranks(body: Callable[..., Type], args: tuple[Any, ...], kwargs: dict[st
         except Refuse as error:
             refusal = error
             continue
-        results.append((min(pick) >= HIGH_RANK, result))
+        results.append((max(pick) >= HIGH_RANK, result))
     if not results and refusal:
         raise refusal
     return settle(results)
@@ -266,10 +263,12 @@ def probed(
     static_names: Iterable[str] = (),
     plain_names: Iterable[str] = (),
     fill: Callable[[tuple[int, ...], np.dtype[Any]], Any] | None = None,
+    instead: dict[str, Any] | None = None,
 ) -> Rule:
     """The rule of a function whose dtype and kind do not depend on values or sizes.
 
-    `shape` computes the shape of the result (a tuple of shapes for a tuple) from the arguments by name.
+    `shape` computes the shape of the result (a tuple of shapes for a tuple) from the arguments by name. `instead`
+    has values for arguments that must fit the stand-ins.
     """
     described = _signature(fn, signature)
     fixed = (STATIC_NAMES | set(static_names)) - set(plain_names)
@@ -287,6 +286,8 @@ def probed(
                 choices.append([{k: static(v, f"'{k}'") for k, v in value.items()}])
             elif parameter.kind is parameter.VAR_POSITIONAL:
                 choices.append([tuple(p) for p in itertools.product(*map(data, value))])
+            elif instead and name in instead:
+                choices.append([instead[name]])
             elif name in fixed:
                 choices.append([static(value, f"'{name}'")])
             elif name in SEQUENCE_NAMES:
@@ -309,6 +310,10 @@ def _signature(fn: Callable[..., Any], text: str | None) -> inspect.Signature:
     scope: dict[str, Any] = {"np": np, "NoValue": np._NoValue}
     exec(f"def described({text}): pass", scope)
     return inspect.signature(scope["described"])
+
+
+class TooLarge(Exception):
+    """A stand-in would take too long to compute with."""
 
 
 class _Probe:
@@ -337,7 +342,10 @@ class _Probe:
 
         def stand_in(leaf: Any) -> Any:
             if isinstance(leaf, Array):
-                return self.fill(tuple(size(d, next(counter)) for d in leaf.shape or ()), leaf.dtype)
+                shape = tuple(size(d, next(counter)) for d in leaf.shape or ())
+                if math.prod(shape) > STAND_IN_SIZE:
+                    raise TooLarge
+                return self.fill(shape, leaf.dtype)
             return sample(leaf) if isinstance(leaf, Type) else leaf
 
         bound = inspect.BoundArguments(self.signature, map_tree(stand_in, arguments))  # type: ignore[arg-type]
@@ -375,19 +383,20 @@ class _Probe:
         ordered = sorted({d for t in arrays for d in t.shape or () if d is not None and d > 4})
         results: list[tuple[Any, dict[int, int]]] = []
         errors: list[Exception] = []
-        for base, step, unknown in ((5, 3, 29), (31, 11, 6), (7, 5, None), (6, 0, 6), (3, 0, 3)):
+        for base, step, unknown in ((5, 3, 29), (31, 11, 6), (7, 5, None), (6, 0, 6), (3, 0, 3), (2, 0, 2)):
             if results and (step == 0 or (base == 7 and len(results) > 1 and not ordered)):
                 break
             table = {d: base + step * i for i, d in enumerate(ordered)}
 
             def size(dim: Dim, n: int, table: dict[int, int] = table, unknown: int | None = unknown, base: int = base) -> int:
                 if dim is None:
-                    return base + 40 + 7 * n if unknown is None else unknown
+                    return base + 4 + 2 * n if unknown is None else unknown
                 return table.get(dim, dim)
 
-            if step and sum(len(t.shape or ()) for t in arrays) > 5:
-                continue  # arrays of many dimensions would be large
-            value = self.call(arguments, size)
+            try:
+                value = self.call(arguments, size)
+            except TooLarge:
+                continue
             if isinstance(value, Exception):
                 errors.append(value)
             else:

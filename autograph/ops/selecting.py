@@ -112,9 +112,6 @@ def taken(a: Type, indices: Any, axis: Any) -> Type:
     """The type of `np.take` for an index argument that is a number or array."""
     shape: Any = shape_of(a)
     places: Any = shape_of(indices)
-    kind = dtype_in(indices)
-    if not np.can_cast(kind, np.intp, "same_kind") and 0 not in places:
-        return BOTTOM
     if axis is None:
         result: Any = places
     else:
@@ -123,17 +120,15 @@ def taken(a: Type, indices: Any, axis: Any) -> Type:
             return BOTTOM
         i = found[0]
         result = (*shape[:i], *places, *shape[i + 1 :])
-    return Scalar(dtype_in(a)) if result == () else Array(dtype_in(a), result)
+    return Array(dtype_in(a), result)
 
 
 def _take(a: Type, indices: Type, axis: Static = None, out: Any = None, mode: Static = "raise") -> Type:
     result = taken(a, indices, axis)
-    if out is not None and result is not BOTTOM:
-        return out  # type: ignore[no-any-return]
-    if isinstance(result, Scalar):  # a 0-d array of indices gives a scalar or a 0-d array, by the version of NumPy
-        value = quietly(np.take, np.ones((1,) * len(shape_of(a) or (1,)), result.dtype), _zero(indices), axis)
-        return BOTTOM if isinstance(value, Exception) else result_type(value)
-    return result
+    value = quietly(np.take, sample(a), _zero(indices), axis, mode=mode)
+    if result is BOTTOM or isinstance(value, Exception):
+        return BOTTOM
+    return out if out is not None else result_type(value, shape_of(result))
 
 
 def _zero(t: Any) -> Any:
@@ -446,6 +441,8 @@ def _gradient(f: Type, *varargs: Any, axis: Static = None, edge_order: Static = 
         raise Refuse("'np.gradient' with these steps")
     if isinstance(value, list):
         raise Refuse("a list of gradients", "", "Name the axis, or use an array.")
+    if isinstance(value, (tuple, list)) and not value:
+        return TupleT(())
     if isinstance(value, tuple):
         kinds = [np.result_type(value[0].dtype, spaced.dtype)] * len(value)
         return TupleT(tuple(Array(k, shape) for k in kinds)) if len(steps) <= 1 else _refuse_gradient()
@@ -479,7 +476,7 @@ def _polyval(p: Type, x: Type) -> Type:
     if not isinstance(p, Array):
         return BOTTOM
     results = []
-    for count in {1, 2, 3} if None in (p.shape or ()) else {min((p.shape or (1,))[0] or 0, 3)}:
+    for count in {0, 1, 2, 3} if None in (p.shape or ()) else {min((p.shape or (1,))[0] or 0, 3)}:
         value = quietly(np.polyval, np.ones((count, *(1 for _ in (p.shape or ())[1:])), p.dtype), sample(x))
         if isinstance(value, Exception):
             return BOTTOM
@@ -580,8 +577,8 @@ for _name, _rule, _traits in (
     ("extract", typed(_extract), ""),
     ("sort", probed(np.sort, same_or_flat), ""),
     ("argsort", probed(np.argsort, same_or_flat), ""),
-    ("partition", probed(np.partition, same_or_flat), ""),
-    ("argpartition", probed(np.argpartition, same_or_flat), ""),
+    ("partition", probed(np.partition, same_or_flat, instead={"kth": 0}), ""),
+    ("argpartition", probed(np.argpartition, same_or_flat, instead={"kth": 0}), ""),
     ("sort_complex", probed(np.sort_complex, _shape_like("a")), ""),
     ("lexsort", typed(_lexsort), ""),
     ("searchsorted", typed(_searchsorted), ""),

@@ -597,7 +597,8 @@ def _unstack(x: Type, /, *, axis: Static = 0) -> Type:
     if places is BOTTOM:
         return BOTTOM
     i = places[0]
-    part = Array(dtype_in(x), (*shape[:i], *shape[i + 1 :]))
+    value = quietly(np.unstack, sample(x), axis=axis)
+    part = result_type(value[0], (*shape[:i], *shape[i + 1 :]))
     if shape[i] is None:
         return SeqT(part)
     return TupleT((part,) * shape[i])

@@ -52,7 +52,7 @@ def _result(ufunc: np.ufunc, outs: Any, options: dict[str, Any], inputs: tuple[A
         return BOTTOM
     keywords = dict(options)
     if outs is not None:
-        keywords["out"] = tuple(None if o is None else sample(o) for o in outs)
+        keywords["out"] = tuple(None if o is None else np.ones((1,) * len(shape or ()), o.dtype) for o in outs)
     if where is not True:
         keywords["where"] = sample(where)
     value = quietly(ufunc, *map(sample, inputs), **keywords)
