@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import collections.abc
+import dataclasses
 import functools
 import inspect
 import os
@@ -488,6 +489,13 @@ def user_traceback(error: BaseException) -> types.TracebackType | None:
         return error.__traceback__
     if isinstance(error, ConversionError) and error.location is not None and error.location.column is not None:
         return at_spots([spot_of(error.location)])
+    seen, linked = {id(error)}, [error.__context__, error.__cause__]
+    while linked:
+        other = linked.pop()
+        if other is not None and id(other) not in seen:
+            seen.add(id(other))
+            linked += [other.__context__, other.__cause__]
+            other.__traceback__ = without_library(other.__traceback__, is_part) or other.__traceback__
     kept = without_library(error.__traceback__, is_part)
     return error.__traceback__ if kept is None and not isinstance(error, StagingError) else kept
 
@@ -540,6 +548,10 @@ def _refuse_functions(trace: Trace, result: Any) -> None:
                         instead="Return the values, and make the function outside.",
                     )
                     trace.poison = trace.located(error, Place(leaf.__code__, -1, leaf.__code__.co_firstlineno))
+                    if error.location is not None:
+                        text = error.location.source_line().rstrip()
+                        start = len(text) - len(text.lstrip())
+                        error.location = dataclasses.replace(error.location, column=start, end_column=len(text))
                     raise error
 
 

@@ -33,13 +33,16 @@ class _Assignment:
         self.at = at
         self.owner: dict[Variable, list[Any]] = {}
         self.markers: dict[int, tuple[list[Any], _Names]] = {}
+        self.given: dict[int, Any] = {}  # the target that a block starts with, by the block
 
     def run(self) -> None:
         assigned = {v for v in self.scope.variables.values() if v.parameter}
         self.block(self.function.body, assigned)
         for statements, variables in self.markers.values():
             at = self.at if statements is self.function.body else 0
-            unset = sorted((v for v in variables if not v.parameter), key=lambda v: v.index)
+            target = self.given.get(id(statements))
+            given = getattr(target, "variable", None) if isinstance(target, gast.Name) else None
+            unset = sorted((v for v in variables if not v.parameter and v is not given), key=lambda v: v.index)
             new = [self.marker(variable) for variable in unset]
             locate(new, self.function)
             statements[at:at] = new
@@ -119,6 +122,7 @@ class _Assignment:
         for variable in own:
             self.owner[variable] = statements
         if target is not None:
+            self.given[id(statements)] = target
             result = self.simple(target, result)
         result = self.block(statements, result)
         for variable, block in outer.items():

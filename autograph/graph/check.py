@@ -151,8 +151,10 @@ class _Checker:
     # -- operations ------------------------------------------------------------------------------------------
 
     def operation(self, operation: Operation) -> None:
-        for leaf in operation.inputs:
+        for leaf in leaves((operation.args, operation.kwargs)):
             self.use(leaf, f"'{operation.name}' uses", operation)
+            constant_array = isinstance(leaf, np.ndarray)  # one run would see what another has written
+            self.require(not constant_array, f"'{operation.name}' has an array as a constant", operation)
         if operation.op is not None:
             self.plain(operation)
         elif operation.name == "cond":

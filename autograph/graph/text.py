@@ -97,8 +97,8 @@ def excerpt(graph: Graph, bad: Operation | Region, around: int = 6) -> str:
 class _Names:
     """Gives names, each once."""
 
-    def __init__(self) -> None:
-        self.taken: set[str] = set(RESERVED)
+    def __init__(self, reserved: Iterable[str] = ()) -> None:
+        self.taken = set(reserved)
 
     def fresh(self, wish: str) -> str:
         name = wish
@@ -227,7 +227,7 @@ class _Printer:
 
     def _name_tensors(self, graph: Graph) -> None:
         """Finds the names of the user's variables, also for what flows into a variable without being one."""
-        self._names, self._wishes = _Names(), {}
+        self._names, self._wishes = _Names(RESERVED), {}
         self._number = itertools.count(1)
         operations = list(region_operations(graph.body))
         regions = [graph.body, *(region for o in operations for region in o.regions)]

@@ -18,7 +18,7 @@ import numpy as np
 Dim = int | None
 Shape = tuple[Dim, ...] | None
 
-MAX_UNION = 12
+MAX_UNION = 20
 MAX_TUPLE_DEPTH = 6
 
 

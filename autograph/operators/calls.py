@@ -250,10 +250,10 @@ def call_function(trace: Trace, fn: types.FunctionType, args: tuple[Any, ...], k
     converted = convert_function(fn)
     if converted is None:
         return call_host(trace, fn, args, kwargs)
-    for arg in args:
-        if isinstance(arg, Splat):
-            arg.pack()
     if hasattr(converted, "__autograph_generator__"):
+        for arg in args:
+            if isinstance(arg, Splat):
+                arg.pack()  # refuses
         return converted(*args, **kwargs)
     trace.step()
     code = converted.__code__

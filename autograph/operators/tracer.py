@@ -603,8 +603,9 @@ def _with_names(refusal: Refuse, args: Any) -> tuple[str, str, str]:
     what = refusal.what.replace("the result of a host call", f"the result of '{text}'")
     what = what.replace("a host call's result", f"the result of '{text}'")
     why = refusal.why.replace("A function that is not converted", f"'{callee}' is not converted: it")
-    why = why.replace("runs on the host when the graph runs, so the graph", "runs on the host when the graph runs, so the graph")
-    return what, why, refusal.instead.replace("ag.host_call(function, ...", f"ag.host_call({callee}, ...")
+    arguments = text[len(callee) + 1 : -1]
+    call = f"{callee}, {arguments}" if arguments else callee
+    return what, why, refusal.instead.replace("ag.host_call(function, ...", f"ag.host_call({call}")
 
 
 def _foldable(t: Type) -> bool:
@@ -647,9 +648,9 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
             trace.refuse(*_with_names(refusal, (args, kwargs)))
         except TooManyTypes:
             trace.refuse(
-                f"the result of '{op.name}' may have too many different types",
-                "A value in a graph may have a dozen different types at most.",
-                "Convert the value to one type first.",
+                f"'{op.name}' makes a value, or a container of values, that may have too many different types",
+                "A value in a graph, or an item of a list, may have a dozen different types at most.",
+                "Convert the values to one type first.",
             )
     if not traced and not (op.traits & _NOT_PURE) and (type_ is BOTTOM or _foldable(type_)):
         folded = _fold(op, args, kwargs)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 import types
 from collections.abc import Hashable
 from typing import Any
 
-from autograph.graph.graph import Tensor
 from autograph.errors import StagingError
+from autograph.graph.graph import Tensor
 from autograph.graph.types import UNBOUND, Const, Unbound, join, members
 from autograph.operators.external import external_type, is_static, signature
 from autograph.operators.tracer import Trace, current, emit, pack, vtype
@@ -102,14 +103,11 @@ class GlobalReference(Reference):
         self.key = ("global", id(namespace), name)
 
     def get(self) -> Any:
-        try:
+        if self.name in self.namespace:
             return self.namespace[self.name]
-        except KeyError:
-            import builtins
-
-            if hasattr(builtins, self.name):
-                return getattr(builtins, self.name)
-            raise NameError(f"name {self.name!r} is not defined", name=self.name) from None
+        if hasattr(builtins, self.name):
+            return getattr(builtins, self.name)
+        raise NameError(f"name {self.name!r} is not defined", name=self.name)
 
     def set(self, value: Any) -> None:
         self.namespace[self.name] = value

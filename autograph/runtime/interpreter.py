@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -202,13 +201,10 @@ def _has_tensor(tree: Any) -> bool:
     return any(isinstance(leaf, Tensor) for leaf in leaves(tree))
 
 
-_codes: weakref.WeakKeyDictionary[Graph, Code] = weakref.WeakKeyDictionary()
-
-
 def code_of(graph: Graph) -> Code:
-    code = _codes.get(graph)
-    if code is None:
-        code = _codes[graph] = _Lowering(graph).code()
+    if graph.code is None:
+        graph.code = _Lowering(graph).code()
+    code: Code = graph.code
     return code
 
 
