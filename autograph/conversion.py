@@ -31,7 +31,8 @@ class _Source:
     """What is known of a code object: its source, its outside names, and its converted forms."""
 
     def __init__(self, fn: types.FunctionType) -> None:
-        self.code = weakref.ref(fn.__code__)
+        key = id(fn.__code__)
+        self.code = weakref.ref(fn.__code__, lambda _: _sources.pop(key, None))
         self.source: FunctionSource = parse_function(fn)
         self.functions = UserFunctions(self.source.node)
         self.names: dict[frozenset[str], list[str]] = {}

@@ -21,7 +21,7 @@ _NAMESPACE: dict[str, Any] = {}  # the globals of all frames made here, by which
 
 
 class Spot(NamedTuple):
-    """A place in the user's source as a line of a traceback shows it; columns count UTF-8 bytes, -1 is unknown."""
+    """A place in the user's source as a traceback shows it; columns count UTF-8 bytes, -1 is unknown."""
 
     filename: str
     function: str
@@ -48,7 +48,7 @@ def at_spots(spots: Iterable[Spot], inner: types.TracebackType | None = None) ->
     traceback = inner
     for spot in spots:
         code, lasti = _code_at(spot)
-        # The frame of a generator that has not begun: it refers to no frame below it, so it keeps nothing alive.
+        # The frame of a generator that has not begun refers to no frame below it: it keeps nothing alive.
         frame = types.FunctionType(code, _NAMESPACE)().gi_frame
         traceback = types.TracebackType(traceback, frame, lasti, spot.line)
     return traceback
