@@ -214,6 +214,7 @@ class Site:
         self.elem: Type = BOTTOM  # list, set, cell: what it holds; dict: values under keys that are not constants
         self.key_type: Type = BOTTOM  # dict: the keys that are not constants
         self.fixed: tuple[Type, ...] | None = None  # list: types by position while the length never changes
+        self.varies = False  # list: the length changes
         self.fields: dict[Any, Type] = {}  # dict: by constant key; object: by attribute
         self.closed = True  # dict: the keys are those of the display, always, in this order
         self.root: Any = None  # the live object, if it existed before the trace
@@ -287,6 +288,7 @@ class Site:
 
     def unfix(self) -> None:
         """list: the length changes; positions are no longer told apart."""
+        self.varies = True
         if self.fixed is not None:
             items, self.fixed = self.fixed, None
             self.elem = join(self.elem, *items)
@@ -295,7 +297,7 @@ class Site:
     def made_with(self, items: tuple[Type, ...]) -> None:
         """list: an instance is made of these elements."""
         self.made += 1
-        if self.made == 1 and self.fixed is None and self.elem is BOTTOM and not self.was_read:
+        if self.made == 1 and self.fixed is None and not self.varies and not self.was_read:
             self.fixed = items
         elif self.fixed is not None and len(self.fixed) == len(items):
             for index, item in enumerate(items):

@@ -208,7 +208,7 @@ def _abstract_reference(trace: Trace, value: Any, path: Hashable, memo: dict[int
         if _uniform(value):
             site.unfix()
             site.widen(join(*items))
-        elif site.fixed is None and site.elem is core_bottom():
+        elif site.fixed is None and not site.varies:
             site.fixed = items
         elif site.fixed is not None and len(site.fixed) == len(items):
             for i, item in enumerate(items):
@@ -234,12 +234,6 @@ def _part(trace: Trace, value: Any, path: Hashable, memo: dict[int, Type], insid
     except StagingError as error:
         error.inside = inside + error.inside
         raise
-
-
-def core_bottom() -> Type:
-    from autograph.graph.types import BOTTOM
-
-    return BOTTOM
 
 
 def _uniform(value: list[Any]) -> bool:
