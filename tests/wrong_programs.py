@@ -61,8 +61,8 @@ class Stack(list):  # type: ignore[type-arg]
 PLAIN, HUGE, MASKED, BIG, LOCK = Plain(), Huge(), np.ma.array([1]), 2**70, threading.Lock()
 
 
-def first(*values: Any) -> Any:
-    return values[0]
+def first(a: Any, b: Any, c: Any) -> Any:
+    return a
 
 
 def count(**values: Any) -> int:
@@ -271,7 +271,7 @@ def loop_variable_never_settles(n):
 
 @wrong(1)
 def list_of_too_many_types(n):
-    items = [n, 1.0, "text", None]
+    items = [n]
     items.append(np.zeros(n, "bool"))
     items.append(np.zeros(n, "int8"))
     items.append(np.zeros(n, "int16"))
@@ -284,6 +284,15 @@ def list_of_too_many_types(n):
     items.append(np.zeros(n, "float16"))
     items.append(np.zeros(n, "float32"))
     items.append(np.zeros(n, "float64"))
+    items.append(np.zeros((n, n), "bool"))
+    items.append(np.zeros((n, n), "int8"))
+    items.append(np.zeros((n, n), "int16"))
+    items.append(np.zeros((n, n), "int32"))
+    items.append(np.zeros((n, n), "int64"))
+    items.append(np.zeros((n, n), "uint8"))
+    items.append(np.zeros((n, n), "uint16"))
+    items.append(np.zeros((n, n), "uint32"))
+    items.append(np.zeros((n, n), "uint64"))
     return items
 
 
@@ -303,7 +312,15 @@ def branches_of_too_many_types(n):
         x = np.zeros(n, "float16") if i == 10 else x
         x = np.zeros(n, "float32") if i == 11 else x
         x = np.zeros(n, "float64") if i == 12 else x
-        x = "text" if i == 13 else x
+        x = np.zeros((n, n), "bool") if i == 13 else x
+        x = np.zeros((n, n), "int8") if i == 14 else x
+        x = np.zeros((n, n), "int16") if i == 15 else x
+        x = np.zeros((n, n), "int32") if i == 16 else x
+        x = np.zeros((n, n), "int64") if i == 17 else x
+        x = np.zeros((n, n), "uint8") if i == 18 else x
+        x = np.zeros((n, n), "uint16") if i == 19 else x
+        x = np.zeros((n, n), "uint32") if i == 20 else x
+        x = np.zeros((n, n), "uint64") if i == 21 else x
     return x
 
 

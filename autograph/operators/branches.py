@@ -77,7 +77,7 @@ def cond(
     except TooManyTypes:
         trace.refuse(
             f"the values after an 'if' may have too many different types{': ' + ', '.join(names) if names else ''}",
-            "A value in a graph may have a dozen different types at most.",
+            "A value in a graph may have 20 different types at most.",
             "Give the value one type in both branches.",
         )
     for region, alive, value in outcomes:

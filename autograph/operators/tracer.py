@@ -501,7 +501,13 @@ def pack(value: Any) -> Any:
 
 
 def check_constant(value: Any) -> None:
-    """A Python integer beyond 64 bits never enters a graph."""
+    """A Python integer beyond 64 bits never enters a graph, nor an array that the trace itself made (it could be written)."""
+    if isinstance(value, np.ndarray):
+        require().refuse(
+            "an array made by code that is not converted meets a traced value",
+            "It was made once, while the graph was built, but each run must have its own.",
+            "Make it with a NumPy function called by name (np.array, np.arange, ...), or pass it in as an argument.",
+        )
     if type(value) is int and not -(2**63) <= value < 2**63:
         from autograph.errors import IntegerOverflow
 
@@ -649,7 +655,7 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
         except TooManyTypes:
             trace.refuse(
                 f"'{op.name}' makes a value, or a container of values, that may have too many different types",
-                "A value in a graph, or an item of a list, may have a dozen different types at most.",
+                "A value in a graph, or an item of a list, may have 20 different types at most.",
                 "Convert the values to one type first.",
             )
     if not traced and not (op.traits & _NOT_PURE) and (type_ is BOTTOM or _foldable(type_)):
