@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from autograph.errors import StagingError
 from autograph.graph.graph import Tensor
 from autograph.operators import branches, loops
@@ -71,10 +73,16 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
         op = BY_FUNCTION.get(ufunc)
         if op is None:
             return NotImplemented
+        inputs = tuple(_scalar(x) for x in inputs)
         return call_op(op, inputs, kwargs)
     from autograph.ops.ufuncs import ufunc_method
 
     return call_op(ufunc_method(ufunc, method), inputs, kwargs)
+
+
+def _scalar(x: Any) -> Any:
+    """A NumPy scalar that NumPy itself has made an array of, on the way from `scalar > tensor`."""
+    return x[()] if type(x) is np.ndarray and x.shape == () else x
 
 
 def _array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:

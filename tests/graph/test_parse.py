@@ -25,7 +25,8 @@ LITERALS = [
 TYPES = [
     "int", "float", "str", "slice", "range", "bool", "bool_", "float64", "int8[]", "bool[3]", "float32[3,?]",
     "float64[...]", "dtype('>f8')[2]", "(int, float)", "(int,)", "()", "(int, ...)", "object",
-    "object[$Pair]",    "iter[int]", "iter[int, $Pair]", "$Pair(int, (int|float, ...))", "=3", "='a'|=None", "=(1, 2)", "=$Pair",
+    "object[$Pair]",
+    "iter[int]", "iter[int, $Pair]", "$Pair(int, (int|float, ...))", "=3", "='a'|=None", "=(1, 2)", "=$Pair",
     "never", "unbound|int", "py[$Pair]", "=nan", "=-inf|=complex(0.0, 1.0)",
 ]  # fmt: skip
 
