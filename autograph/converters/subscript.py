@@ -19,7 +19,7 @@ def transform(tree: Any, ctx: Context) -> Any:
 
     >>> from autograph.converters.example import example
     >>> print(example("(x[i], x[:n, 0], x[1:, None], x[-1])", transform))
-    (ag__.get_item(x, i), ag__.get_item(x, (slice(None, n, None), 0)), x[1:, None], x[-1])
+    (ag__.get_item(x, i), ag__.get_item(x, (slice(None, n, None), 0)), ag__.get_item(x, (slice(1, None, None), None)), x[-1])
     """
     return _Subscript(ctx).visit(tree)
 
@@ -30,7 +30,9 @@ class _Subscript(Transformer):
 
     def visit_Subscript(self, node: Any) -> Any:
         self.generic_visit(node)
-        if not isinstance(node.ctx, gast.Load) or _is_literal(node.slice):
+        if not isinstance(node.ctx, gast.Load):
+            return node
+        if _is_literal(node.slice) and not isinstance(node.value, gast.Attribute):  # np.mgrid[...] makes an array
             return node
         return quote_expression("ag__.get_item(value, index)", value=node.value, index=self.index(node.slice))
 
@@ -52,7 +54,4 @@ def _is_literal(node: Any) -> bool:
         return all(map(_is_literal, node.elts))
     if isinstance(node, gast.Slice):
         return all(part is None or _is_literal(part) for part in (node.lower, node.upper, node.step))
-    return is_number(node) or (
-        isinstance(node, gast.Constant)
-        and (node.value is None or node.value is Ellipsis or node.value in (True, False))
-    )
+    return is_number(node)  # None, ... and booleans make arrays of NumPy scalars

@@ -195,7 +195,9 @@ class _Variables(Transformer):
         if variable.external:
             return gast.Expr(self.external("delete", variable))
         if variable.boxed:
-            return quote("box.delete()", box=self.box(variable))
+            # An unbound name of a function outside is another error than an unbound local.
+            text = "box.get_free(); box.delete()" if target.free else "box.delete()"
+            return quote(text, box=self.box(variable))
         self.bound.add(variable)
         code = quote("name = ag__.Undefined(text)", name=variable.name, text=_text(variable))
         if getattr(target, "check", False):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
+import numpy as np
+
 from autograph.graph.graph import Tensor
 from autograph.graph.types import Array, Const, Host, Ref, TupleT, Type, members
 from autograph.operators.branches import is_object, not_, split
@@ -134,6 +136,8 @@ def get_item(x: Any, index: Any) -> Any:
                 x, is_object, lambda o: special_call(o, "__getitem__", ops.GET_ITEM, index), lambda o: get_item(o, index)
             )
         return emit(ops.GET_ITEM, x, _index(index))
+    if isinstance(x, np.generic) and not has_tensor(index):
+        return emit(ops.GET_ITEM, x, index)
     if isinstance(x, (TracedValue, type)) or hasattr(type(x), "__class_getitem__"):
         if isinstance(x, TracedValue):
             require().refuse(
@@ -143,7 +147,7 @@ def get_item(x: Any, index: Any) -> Any:
             )
         return x[index]
     if not has_tensor(index):
-        return x[index]  # a plain object of the trace: Enum classes, np.mgrid, ...
+        return emit(ops.GET_ITEM, x, index)  # Enum classes, np.mgrid, NumPy scalars
     return call(type(x).__getitem__, x, index)
 
 

@@ -98,7 +98,7 @@ def _module_attr(trace: Trace, module: types.ModuleType, name: str) -> Any:
         value = getattr(module, name)
     except AttributeError:
         return emit(core.GET_ATTR, module, name, type_=BOTTOM)
-    if is_static(value) or not is_user_module(module.__name__):
+    if is_static(value) or not (is_user_module(module.__name__) or isinstance(value, np.ndarray)):
         return value
     return read_outside(trace, AttributeReference(ObjectReference(module), name), value)
 
@@ -129,6 +129,8 @@ def class_attr(trace: Trace, cls: type, name: str) -> Any:
 
 def _tensor_attr(trace: Trace, x: Tensor, name: str) -> Any:
     t = x._ag_type
+    if len(members(t)) > 1 and any(_is_method(m, name) for m in members(t)):
+        return UnionMethod(x, name)
     if any(is_object(m) for m in members(t)):
         return split(x, is_object, lambda o: object_attr(trace, o, name), lambda o: _tensor_attr(trace, o, name))
     if len(members(t)) > 1 and any(map(_is_named, members(t))):
@@ -145,6 +147,38 @@ def _tensor_attr(trace: Trace, x: Tensor, name: str) -> Any:
     if op.name == "list.sort":
         return ListSort(op, x)
     return BoundOp(op, x) if is_method else emit(op, x)
+
+
+def _is_method(t: Type, name: str) -> bool:
+    """Whether an attribute of a type is something to call, bound to the value."""
+    if is_object(t):
+        found = inspect.getattr_static(t.site.cls, name, None)  # type: ignore[attr-defined]
+        bound = isinstance(found, (types.FunctionType, classmethod, staticmethod)) or hasattr(found, "python_function")
+        return bound and name not in t.site.fields  # type: ignore[attr-defined]
+    return False
+
+
+class UnionMethod(TracedValue):
+    """A method of one of several types: which one, the call decides when the graph runs."""
+
+    def __init__(self, owner: Tensor, name: str) -> None:
+        self.owner, self.name = owner, name
+
+    def __autograph_call__(self, *args: Any, **kwargs: Any) -> Any:
+        def called(o: Any) -> Any:
+            return call(get_attr(o, self.name), *args, **kwargs)
+
+        return split(self.owner, lambda t: is_object(t) or _is_named(t), called, called)
+
+    def pack(self) -> Any:
+        require().refuse(
+            f"the method '{self.name}' of a value of several types is kept as a value",
+            "Which method it is, is only known when the graph runs.",
+            "Call the method where it is looked up, or wrap it in a lambda.",
+        )
+
+    def truth(self) -> bool:
+        return True
 
 
 class ListSort(BoundOp):
@@ -282,7 +316,7 @@ def object_attr(trace: Trace, x: Any, name: str) -> Any:
         return found.__func__
     if isinstance(found, classmethod):
         return BoundMethod(found.__func__, cls)
-    if isinstance(found, types.FunctionType) and name not in site.fields:
+    if (isinstance(found, types.FunctionType) or hasattr(found, "python_function")) and name not in site.fields:
         return BoundMethod(found, x)
     if isinstance(found, (types.MemberDescriptorType, types.GetSetDescriptorType)):
         found = _MISSING

@@ -660,9 +660,9 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
             )
     if not traced and not (op.traits & _NOT_PURE) and (type_ is BOTTOM or _foldable(type_)):
         folded = _fold(op, args, kwargs)
-        if folded is not None:
+        if folded is not None and not _holds_array(folded[0]):
             return folded[0]
-        type_ = BOTTOM  # it raises on these constants, so it will when the graph runs
+        type_ = BOTTOM if folded is None else base.type_of(folded[0])  # if it raises on these constants, so it will when the graph runs
     operation = Operation(op.name, args, kwargs, [], place=trace.place(), op=op)
     output = trace.tensor(type_, operation)
     operation.outputs.append(output)
@@ -670,6 +670,10 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
     if type_ is BOTTOM:
         raise DeadEnd
     return output if raw else settle(output)
+
+
+def _holds_array(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, list)) or (isinstance(value, tuple) and any(map(_holds_array, value)))
 
 
 def _fold(op: Op, args: Any, kwargs: Any) -> tuple[Any] | None:

@@ -145,6 +145,8 @@ def _get_item_rule(x: Any, index: Any) -> Type:
     i = index if isinstance(index, slice) else type_of(index)
     is_slice = isinstance(i, slice) or python_class(i) is slice
     cls = python_class(t)
+    if isinstance(t, Const) and cls not in (str, bytes, range, tuple) and t.value is not None:
+        return _get_from_constant(t.value, index)
     if cls in (str, bytes):
         return (Py(cls) if cls is str or is_slice else INT) if is_slice or _is_index(i) else BOTTOM  # type: ignore[arg-type]
     if cls is range:
@@ -173,6 +175,15 @@ def _get_item_rule(x: Any, index: Any) -> Type:
             "Declare it: ag.host_call(function, ..., result=ag.spec(dtype, shape)), or pass the value in as an argument.",
         )
     return BOTTOM
+
+
+def _get_from_constant(value: Any, index: Any) -> Type:
+    """np.mgrid, np.r_, Enum classes and their like, with an index that is known."""
+    try:
+        found = value[base.static(index, "the index")]
+    except (TypeError, KeyError, IndexError, ValueError):
+        return BOTTOM
+    return type_of(tuple(found) if isinstance(found, list) else found)
 
 
 def _get_from_tuple(t: TupleT, i: Any) -> Type:

@@ -40,7 +40,9 @@ def dtype_of(dtype: Any, default: Any = None) -> np.dtype[Any] | Type:
 
 
 def _of_shape(default: Any = float) -> Any:
-    def rule(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Type:
+    def rule(
+        shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None
+    ) -> Type:
         return _array(sizes(shape), dtype_of(dtype, default))
 
     return typed(rule)
@@ -53,7 +55,13 @@ def _array(shape: Any, dtype: Any) -> Type:
 
 
 def _full(
-    shape: Any, fill_value: Type, dtype: Static = None, order: Static = "C", *, device: Any = None, like: Any = None
+    shape: Any,
+    fill_value: Type,
+    dtype: Static = None,
+    order: Static = "C",
+    *,
+    device: Any = None,
+    like: Any = None,
 ) -> Type:
     value = quietly(np.asarray, sample(fill_value))
     dims = sizes(shape)
@@ -101,7 +109,7 @@ def _arange_length(start: Any, stop: Any, step: Any) -> Dim:
 
 
 def _arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None, **named: Any) -> Type:
-    if len(args) > 4 or not args and not named:
+    if len(args) > 4 or (not args and not named):
         return BOTTOM
     order = ("start", "stop", "step", "dtype")
     given = {**dict(zip(order, args)), **named}
@@ -136,7 +144,11 @@ def _arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None,
 
 
 def _small(value: Any) -> Any:
-    return type(value)(1) if type(value) in (bool, int, float, complex) or isinstance(value, np.generic) else value
+    return (
+        type(value)(1)
+        if type(value) in (bool, int, float, complex) or isinstance(value, np.generic)
+        else value
+    )
 
 
 def _is_short(values: list[Any]) -> bool:
@@ -204,7 +216,13 @@ def _logspace(fn: Any) -> Any:
         return BOTTOM if isinstance(value, Exception) else _spaced(value, dims[0], shape, axis)
 
     def logspace(
-        start: Any, stop: Any, num: Any = 50, endpoint: Any = True, base: Any = 10.0, dtype: Any = None, axis: Any = 0
+        start: Any,
+        stop: Any,
+        num: Any = 50,
+        endpoint: Any = True,
+        base: Any = 10.0,
+        dtype: Any = None,
+        axis: Any = 0,
     ) -> Type:
         return typed(body)(start, stop, num, endpoint, base, dtype, axis)
 
@@ -325,7 +343,9 @@ def _indices(dimensions: Any, dtype: Static = int, sparse: Static = False) -> Ty
         raise NeedConcrete("the number of dimensions")
     if not sparse:
         return Array(kind, (len(dims), *dims))
-    return TupleT(tuple(Array(kind, tuple(d if i == j else 1 for j, d in enumerate(dims))) for i in range(len(dims))))
+    return TupleT(
+        tuple(Array(kind, tuple(d if i == j else 1 for j, d in enumerate(dims))) for i in range(len(dims)))
+    )
 
 
 def _fromfunction(*args: Any, **kwargs: Any) -> Type:
@@ -386,9 +406,6 @@ for _name in ("hamming", "hanning", "blackman", "bartlett", "kaiser"):
     numpy_op(_name, _window(getattr(np, _name)))
 
 
-# ------------------------------------------------------------------------------------------------------------------
-
-
 def mgrid(index: Any) -> Any:
     """`np.mgrid[index]` as a function."""
     return np.mgrid[index]
@@ -403,7 +420,9 @@ def _grid(sparse: bool) -> Any:
     def rule(index: Any) -> Type:
         if isinstance(index, TupleT):
             index = index.items
-        parts = [p.value if isinstance(p, Const) else p for p in (index if isinstance(index, tuple) else (index,))]
+        parts = [
+            p.value if isinstance(p, Const) else p for p in (index if isinstance(index, tuple) else (index,))
+        ]
         if not all(isinstance(p, slice) for p in parts):
             raise NeedConcrete("the slices of a grid")
         ranges = [_range_of(p) for p in parts]
@@ -415,7 +434,9 @@ def _grid(sparse: bool) -> Any:
         if not sparse:
             return Array(dtype, (len(dims), *dims))
         places = range(len(dims))
-        return TupleT(tuple(Array(dtype, tuple(d if i == j else 1 for j, d in enumerate(dims))) for i in places))
+        return TupleT(
+            tuple(Array(dtype, tuple(d if i == j else 1 for j, d in enumerate(dims))) for i in places)
+        )
 
     return rule
 
@@ -438,4 +459,3 @@ def _range_of(s: slice) -> tuple[Any, Dim]:
 
 define("np.mgrid[]", mgrid, _grid(False), handles=(np.mgrid,))
 define("np.ogrid[]", ogrid, _grid(True), handles=(np.ogrid,))
-

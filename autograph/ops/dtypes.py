@@ -10,10 +10,8 @@ import numpy as np
 
 from autograph.graph.types import BOTTOM, Array, Const, IterT, Py, Ref, Scalar, SeqT, TupleT, Type
 from autograph.ops.base import (
-    BY_FUNCTION,
     NeedConcrete,
     Refuse,
-    checked_dtype,
     define,
     is_number,
     result_type,
@@ -52,7 +50,9 @@ def _constructor(cls: type) -> Any:
             return Scalar(np.dtype(cls))
         t = type_of(args[0])
         if isinstance(t, (Py, Const)) and not is_number(t) and sequence(t)[0] is None:
-            text = isinstance(t, Py) and t.cls in (str, bytes) or isinstance(t, Const) and isinstance(t.value, (str, bytes))
+            text = (isinstance(t, Py) and t.cls in (str, bytes)) or (
+                isinstance(t, Const) and isinstance(t.value, (str, bytes))
+            )
             if text:
                 return Scalar(np.dtype(cls))
             value = quietly(cls, sample(t))
@@ -179,7 +179,9 @@ def _isscalar(element: Any) -> Type:
     t = type_of(element)
     if isinstance(t, Const):
         return Const(np.isscalar(t.value))
-    return Const(isinstance(t, Scalar) or (isinstance(t, Py) and t.cls in (bool, int, float, complex, str, bytes)))
+    return Const(
+        isinstance(t, Scalar) or (isinstance(t, Py) and t.cls in (bool, int, float, complex, str, bytes))
+    )
 
 
 def _iterable(y: Any) -> Type:
@@ -220,7 +222,9 @@ def _ndindex(*shape: Any) -> Type:
 def _ndenumerate(arr: Any) -> Type:
     (t,) = data(arr) if len(data(arr)) == 1 else (None,)
     if not isinstance(t, Array) or t.shape is None:
-        raise Refuse("'np.ndenumerate' of what is not an array of known rank", "", "Use np.asarray and reshape.")
+        raise Refuse(
+            "'np.ndenumerate' of what is not an array of known rank", "", "Use np.asarray and reshape."
+        )
     return IterT(TupleT((TupleT((Py(int),) * len(t.shape)), Scalar(t.dtype))), np.ndenumerate)
 
 
@@ -233,7 +237,14 @@ numpy_op("iscomplexobj", _is_complex(True))
 numpy_op("isrealobj", _is_complex(False))
 for _name in ("shares_memory", "may_share_memory", "isfortran"):
     numpy_op(_name, _bool)
-for _name in ("base_repr", "binary_repr", "array2string", "array_repr", "array_str", "format_float_positional"):
+for _name in (
+    "base_repr",
+    "binary_repr",
+    "array2string",
+    "array_repr",
+    "array_str",
+    "format_float_positional",
+):
     numpy_op(_name, _text)
 for _name, _rule in (("ndindex", _ndindex), ("ndenumerate", _ndenumerate)):
     define(f"np.{_name}", getattr(np, _name), _rule, handles=(getattr(np, _name),))

@@ -25,7 +25,7 @@ from autograph.graph.types import (
     join,
     members,
 )
-from autograph.ops.base import Refuse, array_like, broadcast, sequence, shape_of, type_of
+from autograph.ops.base import Refuse, array_like, broadcast, sequence, type_of
 from autograph.ops.rules import over_ranks
 
 __all__ = ["get_item_rule", "set_item_rule", "slice_length"]
@@ -118,7 +118,9 @@ def _never_fits(target: Shape, value: Shape) -> bool:
         value = value[1:]
     if len(value) == 0 or any(d == 0 for d in (*target, *value)):
         return False
-    return any(v is not None and t is not None and v not in (1, t) for t, v in zip(reversed(target), reversed(value)))
+    return any(
+        v is not None and t is not None and v not in (1, t) for t, v in zip(reversed(target), reversed(value))
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------------

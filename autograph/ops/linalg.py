@@ -7,10 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from autograph.graph.types import BOTTOM, Array, Const, Dim, Py, Scalar, TupleT, Type, join
-from autograph.ops.base import Refuse, broadcast, define, result_type, sample, sequence, shape_of, static, type_of
-from autograph.ops.rules import Static, data, is_given, numpy_op, probed, quietly, sizes, typed
-from autograph.ops.shaping import axes_of, dtype_in, refuse_list
+from autograph.graph.types import BOTTOM, Array, Const, Dim, TupleT, Type, join
+from autograph.ops.base import (
+    Refuse,
+    broadcast,
+    result_type,
+    sample,
+    sequence,
+    shape_of,
+    static,
+    type_of,
+)
+from autograph.ops.rules import Static, numpy_op, probed, quietly, sizes, typed
+from autograph.ops.shaping import axes_of, dtype_in
 from autograph.ops.ufuncs import reduced_shape
 
 __all__ = ["matmul_shape"]
@@ -108,7 +117,7 @@ def _einsum(subscripts: Any, *operands: Type, out: Any = None, **options: Any) -
     if isinstance(value, Exception):
         return BOTTOM
     if out is not None:
-        return out  # type: ignore[no-any-return]
+        return type_of(out)
     return result_type(value, _einsum_shape(text, [shape_of(o) for o in operands], np.ndim(value)))
 
 
@@ -131,13 +140,19 @@ def _einsum_shape(text: str, shapes: list[Any], rank: int) -> Any:
     return tuple(dims[c] for c in output)
 
 
-def _trace(a: Type, offset: Any = 0, axis1: Static = 0, axis2: Static = 1, dtype: Static = None, out: Any = None) -> Type:
+def _trace(
+    a: Type, offset: Any = 0, axis1: Static = 0, axis2: Static = 1, dtype: Static = None, out: Any = None
+) -> Type:
     shape: Any = shape_of(a)
     places = axes_of((axis1, axis2), len(shape))
     value = quietly(np.trace, sample(a), 0, axis1, axis2, dtype)
     if places is BOTTOM or isinstance(value, Exception):
         return BOTTOM
-    return out if out is not None else result_type(value, tuple(d for i, d in enumerate(shape) if i not in places))
+    return (
+        type_of(out)
+        if out is not None
+        else result_type(value, tuple(d for i, d in enumerate(shape) if i not in places))
+    )
 
 
 # -- numpy.linalg ------------------------------------------------------------------------------------------------------
@@ -334,7 +349,7 @@ def _multi_dot(arrays: Any, *, out: Any = None) -> Type:
         total = rule(total, item)
         if total is BOTTOM:
             return BOTTOM
-    return out if out is not None else total
+    return type_of(out) if out is not None else total
 
 
 for _name, _rule in (
@@ -401,7 +416,7 @@ def _fft(fn: Any, length: Callable[[Any], Any]) -> Any:
         if isinstance(value, Exception):
             return BOTTOM
         if out is not None:
-            return out  # type: ignore[no-any-return]
+            return type_of(out)
         i = places[0]
         old = shape[i]
         if n is not None and type_of(n) != Const(None):

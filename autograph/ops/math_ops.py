@@ -9,7 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from autograph.graph.types import BOTTOM, Array, Const, Host, IterT, Py, Ref, Scalar, SeqT, TupleT, Type, Union, join, members, python_class
+from autograph.graph.types import (
+    BOTTOM,
+    Array,
+    Const,
+    Host,
+    IterT,
+    Py,
+    Ref,
+    Scalar,
+    TupleT,
+    Type,
+    join,
+    members,
+    python_class,
+)
 from autograph.ops.base import BY_FUNCTION, Refuse, define, sequence, type_of
 
 __all__: list[str] = []
@@ -237,7 +251,9 @@ def _complex_number(*args: Any) -> bool:
         if kind == "?":
             raise Refuse("'cmath' of an object", "", "Convert it with complex(...) first.")
         t = type_of(a)
-        if not kind or (isinstance(t, Array) and t.shape is not None and any(d not in (1, None) for d in t.shape)):
+        if not kind or (
+            isinstance(t, Array) and t.shape is not None and any(d not in (1, None) for d in t.shape)
+        ):
             return False
     return True
 

@@ -12,13 +12,36 @@ from typing import Any
 
 import numpy as np
 
-from autograph.graph.types import BOTTOM, Array, Const, Host, IterT, Py, Ref, Scalar, SeqT, TupleT, Type, generalize, join
+from autograph.graph.types import (
+    BOTTOM,
+    Array,
+    Const,
+    IterT,
+    Py,
+    Scalar,
+    SeqT,
+    TupleT,
+    Type,
+    generalize,
+    join,
+)
 from autograph.ops import base, linalg, selecting  # noqa: F401 - methods share the rules of functions
-from autograph.ops.base import BY_FUNCTION, OPS, Op, Refuse, Rule, define, result_type, sample, shape_of, static, type_of
+from autograph.ops.base import (
+    BY_FUNCTION,
+    Op,
+    Refuse,
+    Rule,
+    define,
+    result_type,
+    sample,
+    shape_of,
+    static,
+    type_of,
+)
 from autograph.ops.creation import dtype_of
 from autograph.ops.reductions import reduce_shape, same_or_flat
-from autograph.ops.rules import Static, over_ranks, probed, quietly, typed
-from autograph.ops.shaping import axes_of, dtype_in, reshaped, size_of, transposed
+from autograph.ops.rules import Static, probed, quietly, typed
+from autograph.ops.shaping import axes_of, dtype_in, list_of, reshaped, size_of, transposed
 
 __all__ = ["ATTRIBUTES", "METHODS", "python_method"]
 
@@ -49,7 +72,12 @@ def method(name: str, rule: Rule, *traits: str, out: int | None = None) -> None:
 
 
 def probed_method(name: str, signature: str, shape: Any, *, static_names: tuple[str, ...] = ()) -> Rule:
-    return probed(caller(name), shape, signature=f"a, /, {signature}" if signature else "a, /", static_names=static_names)
+    return probed(
+        caller(name),
+        shape,
+        signature=f"a, /, {signature}" if signature else "a, /",
+        static_names=static_names,
+    )
 
 
 def _function(fn: Any) -> Rule:
@@ -64,7 +92,9 @@ def _array_only(rule: Rule, name: str) -> Rule:
         if isinstance(x, Array):
             return rule(x, *args, **kwargs)
         fixed = [static(a, "an argument") for a in args]
-        value = quietly(caller(name), sample(x), *fixed, **{k: static(v, f"'{k}'") for k, v in kwargs.items()})
+        value = quietly(
+            caller(name), sample(x), *fixed, **{k: static(v, f"'{k}'") for k, v in kwargs.items()}
+        )
         if isinstance(value, Exception):
             return BOTTOM
         return result_type(value, np.shape(value) if isinstance(value, np.ndarray) else ())
@@ -132,7 +162,13 @@ def _copy_method(x: Type, /, order: Static = "C") -> Type:
 
 
 def _astype(
-    x: Type, /, dtype: Static, order: Static = "K", casting: Static = "unsafe", subok: Static = True, copy: Static = True
+    x: Type,
+    /,
+    dtype: Static,
+    order: Static = "K",
+    casting: Static = "unsafe",
+    subok: Static = True,
+    copy: Static = True,
 ) -> Type:
     if dtype_of(dtype) is BOTTOM:
         return BOTTOM
@@ -230,7 +266,9 @@ def _writes(x: Any, /, *args: Any, **kwargs: Any) -> Type:
     return BOTTOM if isinstance(x, (Const, Py)) else join(Const(None), type_of(x))
 
 
-def _sort_in_place(x: Any, /, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Type:
+def _sort_in_place(
+    x: Any, /, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Type:
     if not isinstance(x, Array):
         return Const(None) if quietly(caller("sort"), sample(x)) is None else BOTTOM
     place = type_of(axis)
@@ -244,7 +282,9 @@ def _scalar_writes(name: str) -> Rule:
 
     def rule(x: Any, /, *args: Any, **kwargs: Any) -> Type:
         if not isinstance(x, Array):
-            raise Refuse(f"'{name}' of a NumPy scalar", "It writes into a copy that nobody sees.", "Use an array.")
+            raise Refuse(
+                f"'{name}' of a NumPy scalar", "It writes into a copy that nobody sees.", "Use an array."
+            )
         return Const(None)
 
     return rule
@@ -292,20 +332,10 @@ def _nested_list(item: Type, shape: Any, level: int) -> Type:
     if not shape:
         return item
     inner = _nested_list(item, shape[1:], level + 1)
-    return list_of(inner, shape[0], f"level {level}" if level else "", many=level > 0)
-
-
-def list_of(item: Type, length: int | None, what: str = "", many: bool = False) -> Type:
-    """The type of a new list of equal items."""
-    site = base.new_site("list", list, what)
-    if length is not None and length <= 64:
-        for _ in range(2 if many else 1):
-            site.made_with((item,) * length)
-    else:
-        site.made_with(())
-        site.unfix()
-        site.widen(item)
-    return Ref(site)
+    length = shape[0] if shape[0] is None or shape[0] <= 64 else None
+    return list_of(
+        [inner] * (1 if length is None else length), length, f"level {level}" if level else "", level > 0
+    )
 
 
 def _bytes(x: Any, /, *args: Any, **kwargs: Any) -> Type:
@@ -326,7 +356,17 @@ def _refused(name: str, why: str = "", instead: str = "") -> Rule:
 method("item", typed(_item))
 method("tolist", _tolist, "alloc")
 method("tobytes", _bytes)
-for _name in ("resize", "setflags", "setfield", "getfield", "tofile", "dump", "dumps", "newbyteorder", "to_device"):
+for _name in (
+    "resize",
+    "setflags",
+    "setfield",
+    "getfield",
+    "tofile",
+    "dump",
+    "dumps",
+    "newbyteorder",
+    "to_device",
+):
     method(_name, _refused(_name))
 
 
@@ -337,8 +377,12 @@ def _of_scalar(name: str) -> Rule:
         if isinstance(x, Array):
             return BOTTOM
         value = quietly(caller(name), sample(x), *map(sample, args))
-        return BOTTOM if isinstance(value, Exception) else base.result_type(value) if not isinstance(value, tuple) else TupleT(
-            tuple(base.result_type(v) for v in value)
+        return (
+            BOTTOM
+            if isinstance(value, Exception)
+            else base.result_type(value)
+            if not isinstance(value, tuple)
+            else TupleT(tuple(base.result_type(v) for v in value))
         )
 
     return rule
@@ -439,13 +483,43 @@ _RATIO = TupleT((_INT, _INT))
 
 _TEXT_METHODS: dict[str, Any] = {
     **dict.fromkeys(
-        "capitalize center expandtabs join ljust lower lstrip replace rjust rstrip strip swapcase title translate upper"
-        " zfill removeprefix removesuffix".split(),
+        [
+            "capitalize",
+            "center",
+            "expandtabs",
+            "join",
+            "ljust",
+            "lower",
+            "lstrip",
+            "replace",
+            "rjust",
+            "rstrip",
+            "strip",
+            "swapcase",
+            "title",
+            "translate",
+            "upper",
+            "zfill",
+            "removeprefix",
+            "removesuffix",
+        ],
         "same",
     ),
-    **dict.fromkeys("count find index rfind rindex".split(), _INT),
+    **dict.fromkeys(["count", "find", "index", "rfind", "rindex"], _INT),
     **dict.fromkeys(
-        "isalnum isalpha isascii isdigit islower isspace istitle isupper startswith endswith".split(), _BOOL
+        [
+            "isalnum",
+            "isalpha",
+            "isascii",
+            "isdigit",
+            "islower",
+            "isspace",
+            "istitle",
+            "isupper",
+            "startswith",
+            "endswith",
+        ],
+        _BOOL,
     ),
     **dict.fromkeys(("partition", "rpartition"), "three"),
     **dict.fromkeys(("split", "rsplit", "splitlines"), "list"),
@@ -465,8 +539,8 @@ _PYTHON_METHODS: dict[type, dict[str, Any]] = {
     complex: {"conjugate": Py(complex)},
     str: {
         **_TEXT_METHODS,
-        **dict.fromkeys("casefold format format_map".split(), "same"),
-        **dict.fromkeys("isdecimal isidentifier isnumeric isprintable".split(), _BOOL),
+        **dict.fromkeys(["casefold", "format", "format_map"], "same"),
+        **dict.fromkeys(["isdecimal", "isidentifier", "isnumeric", "isprintable"], _BOOL),
         "encode": _BYTES,
     },
     bytes: {**_TEXT_METHODS, "decode": _STR, "hex": _STR},
@@ -512,6 +586,6 @@ def _always(t: Type) -> Rule:
 
 def _list_rule(item: Type) -> Rule:
     def rule(*args: Any, **kwargs: Any) -> Type:
-        return list_of(item, None)
+        return list_of([item], None)
 
     return rule

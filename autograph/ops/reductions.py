@@ -62,16 +62,40 @@ def _diff_shape(arguments: dict[str, Any]) -> Any:
     return (*shape[:axis], new, *shape[axis + 1 :])
 
 
-for _name in (
-    "sum prod mean std var max min amax amin all any argmax argmin ptp median count_nonzero"
-    " nansum nanprod nanmean nanstd nanvar nanmax nanmin nanmedian nanargmax nanargmin"
-).split():
+for _name in [
+    "sum",
+    "prod",
+    "mean",
+    "std",
+    "var",
+    "max",
+    "min",
+    "amax",
+    "amin",
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "ptp",
+    "median",
+    "count_nonzero",
+    "nansum",
+    "nanprod",
+    "nanmean",
+    "nanstd",
+    "nanvar",
+    "nanmax",
+    "nanmin",
+    "nanmedian",
+    "nanargmax",
+    "nanargmin",
+]:
     _fn = getattr(np, _name)
     _parameters = list(inspect.signature(_fn).parameters)
     numpy_op(_name, probed(_fn, reduce_shape), out=_parameters.index("out") if "out" in _parameters else None)
-for _name in "quantile percentile nanquantile nanpercentile".split():
+for _name in ["quantile", "percentile", "nanquantile", "nanpercentile"]:
     numpy_op(_name, probed(getattr(np, _name), _quantile_shape), out=3)
-for _name in "cumsum cumprod nancumsum nancumprod".split():
+for _name in ["cumsum", "cumprod", "nancumsum", "nancumprod"]:
     numpy_op(_name, probed(getattr(np, _name), same_or_flat), out=3)
 if hasattr(np, "cumulative_sum"):
 

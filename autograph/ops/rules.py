@@ -64,6 +64,7 @@ __all__ = [
     "RANKS",
     "Static",
     "Types",
+    "alternatives",
     "broadcast_rule",
     "known",
     "method_signature",
@@ -103,9 +104,6 @@ def known(shape: Shape) -> bool:
     return shape is not None and None not in shape
 
 
-# ------------------------------------------------------------------------------------------------------------------
-
-
 def typed(body: Callable[..., Type]) -> Rule:
     """The rule that prepares arguments as the annotations of `body` say, and calls it for every alternative."""
     signature = inspect.signature(body)
@@ -131,13 +129,27 @@ def typed(body: Callable[..., Type]) -> Rule:
                 choices.append([static(value, f"'{name}'")])
             else:
                 choices.append([value])
-        results: list[Type] = []
+        calls = []
         for pick in itertools.product(*choices):
             bound.arguments.update(zip(bound.arguments, pick))
-            results.append(over_ranks(body, bound.args, bound.kwargs))
-        return join(*results)
+            calls.append((body, bound.args, bound.kwargs))
+        return alternatives(calls)
 
     return rule
+
+
+def alternatives(calls: list[tuple[Callable[..., Type], tuple[Any, ...], dict[str, Any]]]) -> Type:
+    """The join of the results of a rule; an alternative that fits no rank of an array is left out."""
+    results: list[Type] = []
+    refusal: Refuse | None = None
+    for body, args, kwargs in calls:
+        try:
+            results.append(over_ranks(body, args, kwargs))
+        except NoRank as error:
+            refusal = error
+    if refusal is not None and not results:
+        raise refusal
+    return join(*results)
 
 
 def data(value: Any) -> list[Any]:
@@ -151,7 +163,9 @@ def data(value: Any) -> list[Any]:
     converted = as_array_argument(value)
     if isinstance(converted, Union) or converted is BOTTOM:
         return list(members(converted))
-    if isinstance(converted, Const) and not isinstance(converted.value, (bool, int, float, complex, np.generic)):
+    if isinstance(converted, Const) and not isinstance(
+        converted.value, (bool, int, float, complex, np.generic)
+    ):
         return [converted.value]
     if isinstance(converted, (Array, Scalar)):
         checked_dtype(converted.dtype)
@@ -191,6 +205,10 @@ def data_item(item: Type) -> list[Any]:
     return [choice for member in members(item) for choice in data(member)]
 
 
+class NoRank(Refuse):
+    """No rank that was tried for an array of unknown rank fits."""
+
+
 def over_ranks(body: Callable[..., Type], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
     """`body` for arguments among which are arrays of unknown rank: it is called for many ranks."""
     open_arrays = [t for t in leaves((args, kwargs)) if isinstance(t, Array) and t.shape is None]
@@ -227,7 +245,9 @@ def settle(results: list[tuple[bool, Type]]) -> Type:
     """
     types = [t for _, t in results if t is not BOTTOM]
     if not types:
-        raise Refuse("the number of dimensions of an array is not known here", "", "Reshape the array before its use.")
+        raise NoRank(
+            "the number of dimensions of an array is not known here", "", "Reshape the array before its use."
+        )
     if all(isinstance(t, TupleT) for t in types):
         tuples = [t for t in types if isinstance(t, TupleT)]
         if len({(len(t.items), t.cls) for t in tuples}) == 1:
@@ -247,10 +267,62 @@ def settle(results: list[tuple[bool, Type]]) -> Type:
 # ------------------------------------------------------------------------------------------------------------------
 
 STATIC_NAMES = frozenset(
-    "axis axes axis1 axis2 dtype keepdims order subok copy casting side mode method kind full_matrices compute_uv full"
-    " return_index return_inverse return_counts equal_nan assume_unique unique stable hermitian UPLO returned rowvar bias"
-    " increasing sparse indexing deg endpoint retstep ord offset source destination overwrite_input like signature"
-    " optimize norm upper sorted density correction invert trim return_indices cov interpolation descending".split()
+    [
+        "axis",
+        "axes",
+        "axis1",
+        "axis2",
+        "dtype",
+        "keepdims",
+        "order",
+        "subok",
+        "copy",
+        "casting",
+        "side",
+        "mode",
+        "method",
+        "kind",
+        "full_matrices",
+        "compute_uv",
+        "full",
+        "return_index",
+        "return_inverse",
+        "return_counts",
+        "equal_nan",
+        "assume_unique",
+        "unique",
+        "stable",
+        "hermitian",
+        "UPLO",
+        "returned",
+        "rowvar",
+        "bias",
+        "increasing",
+        "sparse",
+        "indexing",
+        "deg",
+        "endpoint",
+        "retstep",
+        "ord",
+        "offset",
+        "source",
+        "destination",
+        "overwrite_input",
+        "like",
+        "signature",
+        "optimize",
+        "norm",
+        "upper",
+        "sorted",
+        "density",
+        "correction",
+        "invert",
+        "trim",
+        "return_indices",
+        "cov",
+        "interpolation",
+        "descending",
+    ]
 )
 SEQUENCE_NAMES = frozenset({"arrays", "tup", "choicelist", "condlist", "keys", "arys", "seq"})
 
@@ -295,11 +367,8 @@ def probed(
             else:
                 choices.append(data(value))
             slots.append(name)
-        results: list[Type] = []
-        for pick in itertools.product(*choices):
-            arguments = dict(zip(slots, pick))
-            results.append(over_ranks(_Probe(fn, described, shape, fill), (arguments,), {}))
-        return join(*results)
+        probe = _Probe(fn, described, shape, fill)
+        return alternatives([(probe, (dict(zip(slots, pick)),), {}) for pick in itertools.product(*choices)])
 
     return rule
 
@@ -364,7 +433,9 @@ class _Probe:
             exact = self.by_sizes(arguments)
             if exact is BOTTOM:
                 return exact
-        raise Refuse(f"the type of the result of '{getattr(self.fn, '__name__', self.fn)}' is not known ({error})")
+        raise Refuse(
+            f"the type of the result of '{getattr(self.fn, '__name__', self.fn)}' is not known ({error})"
+        )
 
     def by_sizes(self, arguments: dict[str, Any]) -> Type:
         """The result type by calls with arrays of several sizes; exact for small arrays of known shapes."""
@@ -373,12 +444,18 @@ class _Probe:
         if total <= EXACT_SIZE:
             value = self.call(arguments, lambda dim, n: dim or 0)
             if isinstance(value, ValueError):  # perhaps the values were to blame
-                zeros = _Probe(self.fn, self.signature, None, np.zeros).call(arguments, lambda dim, n: dim or 0)
+                zeros = _Probe(self.fn, self.signature, None, np.zeros).call(
+                    arguments, lambda dim, n: dim or 0
+                )
                 value = value if isinstance(zeros, Exception) else zeros
             if not isinstance(value, Exception):
                 return exact_result(value)
-            if not isinstance(value, (ValueError, TypeError, IndexError)) or isinstance(value, np.linalg.LinAlgError):
-                raise Refuse(f"the type of the result of '{getattr(self.fn, '__name__', self.fn)}' is not known ({value})")
+            if not isinstance(value, (ValueError, TypeError, IndexError)) or isinstance(
+                value, np.linalg.LinAlgError
+            ):
+                raise Refuse(
+                    f"the type of the result of '{getattr(self.fn, '__name__', self.fn)}' is not known ({value})"
+                )
             return BOTTOM
         ordered = sorted({d for t in arrays for d in t.shape or () if d is not None and d > 4})
         results: list[tuple[Any, dict[int, int]]] = []
@@ -388,7 +465,13 @@ class _Probe:
                 break
             table = {d: base + step * i for i, d in enumerate(ordered)}
 
-            def size(dim: Dim, n: int, table: dict[int, int] = table, unknown: int | None = unknown, base: int = base) -> int:
+            def size(
+                dim: Dim,
+                n: int,
+                table: dict[int, int] = table,
+                unknown: int | None = unknown,
+                base: int = base,
+            ) -> int:
                 if dim is None:
                     return base + 4 + 2 * n if unknown is None else unknown
                 return table.get(dim, dim)
@@ -404,7 +487,9 @@ class _Probe:
         if not results:
             if all(isinstance(e, TypeError) for e in errors):
                 return BOTTOM
-            raise Refuse(f"the type of the result of '{getattr(self.fn, '__name__', self.fn)}' is not known ({errors[0]})")
+            raise Refuse(
+                f"the type of the result of '{getattr(self.fn, '__name__', self.fn)}' is not known ({errors[0]})"
+            )
         return join(*(_inverse(value, results) for value in [tuple(v for v, _ in results)]))
 
 
@@ -423,7 +508,9 @@ def _inverse(values: tuple[Any, ...], results: list[tuple[Any, dict[int, int]]])
         return join(*(_inverse((v,), []) for v in values))
     dims: list[Dim] = []
     for axis in range(first.ndim):
-        found = [{d for d, s in table.items() if s == v.shape[axis]} for v, (_, table) in zip(values, results)]
+        found = [
+            {d for d, s in table.items() if s == v.shape[axis]} for v, (_, table) in zip(values, results)
+        ]
         agreed = set.intersection(*found) if len(found) > 1 else set()
         dims.append(agreed.pop() if len(agreed) == 1 else None)
     checked_dtype(first.dtype)
@@ -435,7 +522,11 @@ def exact_result(value: Any) -> Type:
     if isinstance(value, tuple):
         return TupleT(tuple(exact_result(v) for v in value), type(value))
     if isinstance(value, (list, dict, set)):
-        raise Refuse(f"a function that makes a {type(value).__name__} of arrays", "", "Use a function that gives arrays.")
+        raise Refuse(
+            f"a function that makes a {type(value).__name__} of arrays",
+            "",
+            "Use a function that gives arrays.",
+        )
     if isinstance(value, (np.ndarray, np.generic)):
         checked_dtype(value.dtype)
     if isinstance(value, np.ndarray):
@@ -464,9 +555,6 @@ def _ones(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
 
 def method_signature(text: str) -> inspect.Signature:
     return _signature(len, text)
-
-
-# ------------------------------------------------------------------------------------------------------------------
 
 
 def broadcast_rule(*names: str) -> Callable[[dict[str, Any]], Any]:
@@ -524,7 +612,9 @@ def _size(t: Type, what: str) -> Any:
     return None if isinstance(t, Py) and t.cls in (int, bool) else BOTTOM
 
 
-def numpy_op(path: str, rule: Rule | Callable[[Any], Rule], *traits: str, module: Any = np, out: int | None = None) -> None:
+def numpy_op(
+    path: str, rule: Rule | Callable[[Any], Rule], *traits: str, module: Any = np, out: int | None = None
+) -> None:
     """Declares the function at `np.<path>`, if this NumPy has it and no op answers for it yet."""
     fn = module
     for part in path.split("."):

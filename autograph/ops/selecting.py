@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autograph.graph.types import BOTTOM, Array, Const, Dim, Py, Scalar, TupleT, Type, join
-from autograph.ops.base import NeedConcrete, Refuse, broadcast, define, result_type, sample, sequence, shape_of, type_of
-from autograph.ops.indexing import get_item_rule
+from autograph.ops.base import (
+    NeedConcrete,
+    Refuse,
+    broadcast,
+    result_type,
+    sample,
+    sequence,
+    shape_of,
+    type_of,
+)
 from autograph.ops.reductions import same_or_flat
 from autograph.ops.rules import (
     Static,
     Types,
-    broadcast_rule,
     data,
-    is_given,
     numpy_op,
     probed,
     quietly,
@@ -25,7 +30,6 @@ from autograph.ops.rules import (
     typed,
 )
 from autograph.ops.shaping import axes_of, dtype_in, plus, size_of
-from autograph.ops.ufuncs import reduced_shape
 
 __all__: list[str] = []
 
@@ -77,14 +81,23 @@ def _choose(a: Type, choices: Types, out: Any = None, mode: Static = "raise") ->
     if isinstance(shape, Type):
         return BOTTOM
     index = np.zeros((1,) * len(shape_of(a) or ()), dtype_in(a))
-    value = quietly(np.choose, index if isinstance(a, Array) else index[()], [*map(sample, choices)], mode=mode)
+    value = quietly(
+        np.choose, index if isinstance(a, Array) else index[()], [*map(sample, choices)], mode=mode
+    )
     if isinstance(value, Exception):
         return BOTTOM
-    return out if out is not None else result_type(value, shape)
+    return type_of(out) if out is not None else result_type(value, shape)
 
 
 def _clip(
-    a: Type, a_min: Type | None = None, a_max: Type | None = None, out: Any = None, *, min: Any = None, max: Any = None, **options: Any
+    a: Type,
+    a_min: Type | None = None,
+    a_max: Type | None = None,
+    out: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+    **options: Any,
 ) -> Type:
     bounds = [b for b in (a_min, a_max) if b is not None]
     for named in (min, max):
@@ -101,7 +114,7 @@ def _clip(
     value = quietly(np.clip, sample(a), lower, upper, **options)
     if isinstance(value, Exception):
         return BOTTOM
-    return out if out is not None else result_type(value, shape)
+    return type_of(out) if out is not None else result_type(value, shape)
 
 
 def _sample_or_none(value: Any) -> Any:
@@ -128,7 +141,7 @@ def _take(a: Type, indices: Type, axis: Static = None, out: Any = None, mode: St
     value = quietly(np.take, sample(a), _zero(indices), axis, mode=mode)
     if result is BOTTOM or isinstance(value, Exception):
         return BOTTOM
-    return out if out is not None else result_type(value, shape_of(result))
+    return type_of(out) if out is not None else result_type(value, shape_of(result))
 
 
 def _zero(t: Any) -> Any:
@@ -168,7 +181,7 @@ def _compress(condition: Type, a: Type, axis: Static = None, out: Any = None) ->
     if len(shape_of(condition) or ()) != 1:
         return BOTTOM
     if out is not None:
-        return out  # type: ignore[no-any-return]
+        return type_of(out)
     if axis is None:
         return Array(dtype_in(a), (None,))
     found = axes_of(axis, len(shape))
@@ -234,7 +247,11 @@ def _unique(
         flat = inverse.ndim != len(shape)
         dims: Any = (size_of(shape) if axis is None else shape[axis],) if flat else shape
         if axis is not None and not flat:
-            dims = tuple(d if j == axis % len(shape) else 1 for j, d in enumerate(shape)) if inverse.ndim > 1 else shape
+            dims = (
+                tuple(d if j == axis % len(shape) else 1 for j, d in enumerate(shape))
+                if inverse.ndim > 1
+                else shape
+            )
         results.append(Array(INTP, (None,) * inverse.ndim if axis is not None else dims))
     if return_counts:
         results.append(Array(INTP, (None,)))
@@ -270,9 +287,13 @@ def _bincount(x: Type, /, weights: Type | None = None, minlength: Any = 0) -> Ty
     shape = shape_of(x)
     if shape is None or len(shape) != 1:
         return BOTTOM
-    value = quietly(np.bincount, np.ones(1, dtype_in(x)), None if weights is None else np.ones(1, dtype_in(weights)))
+    value = quietly(
+        np.bincount, np.ones(1, dtype_in(x)), None if weights is None else np.ones(1, dtype_in(weights))
+    )
     if isinstance(value, TypeError) and 0 in shape:
-        value = quietly(np.bincount, np.ones(0, dtype_in(x)), None if weights is None else np.ones(0, dtype_in(weights)))
+        value = quietly(
+            np.bincount, np.ones(0, dtype_in(x)), None if weights is None else np.ones(0, dtype_in(weights))
+        )
     if isinstance(value, TypeError) and None in shape and isinstance(x, Array) and x.dtype == np.float64:
         value = np.bincount([0])  # an empty list is float64
     return BOTTOM if isinstance(value, Exception) else Array(value.dtype, (None,))
@@ -289,7 +310,9 @@ def _bin_dims(bins: Any) -> Dim:
 
 
 def _histogram(fn: Any) -> Any:
-    def body(a: Type, bins: Any = 10, range: Any = None, density: Static = None, weights: Type | None = None) -> Type:
+    def body(
+        a: Type, bins: Any = 10, range: Any = None, density: Static = None, weights: Type | None = None
+    ) -> Type:
         t = type_of(bins)
         if isinstance(t, Py) and t.cls is str:
             raise NeedConcrete("'bins'")
@@ -436,7 +459,16 @@ def _gradient(f: Type, *varargs: Any, axis: Static = None, edge_order: Static = 
     if isinstance(value, Exception):
         return BOTTOM
     steps = [d for v in varargs for d in data(v)]
-    spaced = quietly(np.gradient, np.ones(3, dtype_in(f)), *([np.arange(3).astype(dtype_in(s)) if isinstance(s, Array) and s.shape else sample(s) for s in steps[:1]]))
+    spaced = quietly(
+        np.gradient,
+        np.ones(3, dtype_in(f)),
+        *(
+            [
+                np.arange(3).astype(dtype_in(s)) if isinstance(s, Array) and s.shape else sample(s)
+                for s in steps[:1]
+            ]
+        ),
+    )
     if isinstance(spaced, Exception) or (len(steps) > 1 and any(dtype_in(s).kind == "c" for s in steps)):
         raise Refuse("'np.gradient' with these steps")
     if isinstance(value, list):
@@ -488,14 +520,16 @@ def _round(fn: Any) -> Any:
     def body(a: Type, decimals: Any = 0, out: Any = None) -> Type:
         digits = type_of(decimals)
         if not isinstance(digits, Const):
-            digits = Const(1) if quietly(np.round, 1.5, sample(digits)).__class__ is not TypeError else Const(None)
+            digits = (
+                Const(1) if quietly(np.round, 1.5, sample(digits)).__class__ is not TypeError else Const(None)
+            )
         results = []
         for count in {digits.value} if isinstance(type_of(decimals), Const) else {0, 1, -1}:
             value = quietly(fn, sample(a), count)
             if isinstance(value, Exception):
                 return BOTTOM
             results.append(result_type(value, shape_of(a)))
-        return out if out is not None else join(*results)
+        return type_of(out) if out is not None else join(*results)
 
     return typed(body)
 
@@ -513,11 +547,19 @@ def _cov(fn: Any) -> Any:
             shape = shape_of(a)
             if isinstance(a, Array) and shape is not None and len(shape) == 2 and shape[0] != 1:
                 grown = inner(Array(a.dtype, (2, 3)), y, *args, **kwargs)
-                kind = {t.dtype for t in (grown.members if hasattr(grown, "members") else (grown,)) if hasattr(t, "dtype")}
+                kind = {
+                    t.dtype
+                    for t in (grown.members if hasattr(grown, "members") else (grown,))
+                    if hasattr(t, "dtype")
+                }
                 if y is None and len(kind) == 1:
                     dtype = kind.pop()
                     n = shape[0] if not args and kwargs.get("rowvar", True) is True else None
-                    results.append(Array(dtype, (n, n)) if n is not None else join(Array(dtype, (None, None)), *_zero_d(fn, dtype)))
+                    results.append(
+                        Array(dtype, (n, n))
+                        if n is not None
+                        else join(Array(dtype, (None, None)), *_zero_d(fn, dtype))
+                    )
                     continue
             results.append(inner(a, y, *args, **kwargs))
         return join(*results)
@@ -540,7 +582,9 @@ def _piecewise(*args: Any, **kwargs: Any) -> Type:
 def _calls_back(name: str, instead: str) -> Callable[..., Type]:
     def rule(*args: Any, **kwargs: Any) -> Type:
         raise Refuse(
-            f"'np.{name}' is called", "It calls a function of yours from inside NumPy, which a graph cannot see.", instead
+            f"'np.{name}' is called",
+            "It calls a function of yours from inside NumPy, which a graph cannot see.",
+            instead,
         )
 
     return rule
@@ -637,8 +681,23 @@ for _name, _parameter in (
 ):
     if _name in ("real_if_close",):
         continue
-    numpy_op(_name, probed(getattr(np, _name), _shape_like(_parameter)), *(["view"] if _name in ("real", "imag") else []))
+    numpy_op(
+        _name,
+        probed(getattr(np, _name), _shape_like(_parameter)),
+        *(["view"] if _name in ("real", "imag") else []),
+    )
 for _name in ("cov", "corrcoef"):
     numpy_op(_name, _cov(getattr(np, _name)))
-for _name in ("cross", "polyfit", "polyadd", "polymul", "polysub", "polyder", "polyint", "poly", "roots", "histogram2d"):
+for _name in (
+    "cross",
+    "polyfit",
+    "polyadd",
+    "polymul",
+    "polysub",
+    "polyder",
+    "polyint",
+    "poly",
+    "roots",
+    "histogram2d",
+):
     numpy_op(_name, probed(getattr(np, _name), static_names=("m",)))

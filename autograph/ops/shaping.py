@@ -8,11 +8,36 @@ from typing import Any
 
 import numpy as np
 
-from autograph.graph.types import BOTTOM, Array, Const, Dim, Py, Scalar, SeqT, Shape, TupleT, Type, join, members
-from autograph.ops.base import NeedConcrete, Refuse, broadcast, result_type, sample, sequence, shape_of, type_of
-from autograph.ops.rules import Static, Types, numpy_op, probed, quietly, sizes, typed
+from autograph.graph.types import (
+    BOTTOM,
+    Array,
+    Const,
+    Dim,
+    Py,
+    Ref,
+    Scalar,
+    SeqT,
+    Shape,
+    TupleT,
+    Type,
+    join,
+    members,
+)
+from autograph.ops import base
+from autograph.ops.base import (
+    NeedConcrete,
+    Refuse,
+    broadcast,
+    result_type,
+    sample,
+    sequence,
+    shape_of,
+    static,
+    type_of,
+)
+from autograph.ops.rules import Static, Types, numpy_op, quietly, sizes, typed
 
-__all__ = ["axes_of", "dtype_in", "refuse_list", "reshaped", "size_of", "transposed"]
+__all__ = ["axes_of", "dtype_in", "list_of", "reshaped", "size_of", "transposed"]
 
 
 def dtype_in(a: Any) -> np.dtype[Any]:
@@ -133,10 +158,9 @@ def _kind(fn: Callable[..., Any], a: Type, *args: Any) -> Callable[[Type], Type]
     return give
 
 
-# ------------------------------------------------------------------------------------------------------------------
-
-
-def _reshape(a: Type, /, shape: Any = None, order: Static = "C", *, newshape: Any = None, copy: Static = None) -> Type:
+def _reshape(
+    a: Type, /, shape: Any = None, order: Static = "C", *, newshape: Any = None, copy: Static = None
+) -> Type:
     target = newshape if shape is None else shape
     array = _array(a)
     result = reshaped(array.dtype, array.shape, target)
@@ -253,9 +277,6 @@ def _broadcast_shapes(*args: Any) -> Type:
     return TupleT(tuple(Py(int) if d is None else Const(d) for d in shape))
 
 
-# ------------------------------------------------------------------------------------------------------------------
-
-
 def joined(arrays: list[Array], axis: Any) -> Shape | Type:
     """The shape of arrays concatenated along an axis."""
     ranks = {len(a.shape or ()) for a in arrays}
@@ -298,7 +319,7 @@ def _joined_type(fn: Any, arrays: list[Array], shape: Any, out: Any, dtype: Any,
     value = quietly(np.concatenate, [np.ones(1, a.dtype) for a in arrays], **options)
     if isinstance(value, Exception):
         return BOTTOM
-    return out if out is not None else result_type(value, shape)
+    return type_of(out) if out is not None else result_type(value, shape)
 
 
 def _stack(
@@ -339,7 +360,15 @@ def _two(shape: Any) -> Any:
 
 
 def _three(shape: Any) -> Any:
-    return (1, 1, 1) if not shape else (1, *shape, 1) if len(shape) == 1 else (*shape, 1) if len(shape) == 2 else shape
+    return (
+        (1, 1, 1)
+        if not shape
+        else (1, *shape, 1)
+        if len(shape) == 1
+        else (*shape, 1)
+        if len(shape) == 2
+        else shape
+    )
 
 
 def _column(shape: Any) -> Any:
@@ -354,16 +383,56 @@ def _atleast(fn: Any, grow: Callable[[Any], Any]) -> Any:
     return typed(body)
 
 
-def refuse_list(what: str, instead: str) -> Callable[..., Type]:
-    """The rule of a function whose result is a list."""
+def list_of(items: list[Type], length: Dim, what: str = "", many: bool = False) -> Type:
+    """The type of a new list of NumPy's making; `many` such lists may be made at one place.
 
-    def rule(*args: Any, **kwargs: Any) -> Type:
-        raise Refuse(what, "Its result is a list of arrays made by NumPy.", instead)
+    Each position has its type where the length is known, else all have the only one in `items`.
+    """
+    site = base.new_site("list", list, what)
+    if length is not None and len(items) == length:
+        for _ in range(2 if many else 1):
+            site.made_with(tuple(items))
+        return Ref(site)
+    site.made_with(())
+    site.unfix()
+    site.widen(join(*items))
+    return Ref(site)
 
-    return rule
 
+def _splitter(fn: Any, fixed_axis: Callable[[int], int | None]) -> Any:
+    """np.split and its kind: a list of views, whose lengths are found by splitting an array of no bytes."""
 
-# ------------------------------------------------------------------------------------------------------------------
+    def body(ary: Type, indices_or_sections: Any, axis: Static = 0) -> Type:
+        shape: Any = shape_of(ary)
+        place = fixed_axis(len(shape))
+        found = axes_of(axis if place is None else place, len(shape))
+        if found is BOTTOM or not isinstance(ary, Array):
+            return BOTTOM
+        i = found[0]
+
+        def part(length: Dim) -> Type:
+            return Array(ary.dtype, (*shape[:i], length, *shape[i + 1 :]))
+
+        try:
+            sections = static(indices_or_sections, "the sections")
+        except NeedConcrete:
+            return list_of([part(None)], None)
+        if isinstance(sections, np.ndarray) and sections.ndim == 1:
+            sections = sections.tolist()
+        if shape[i] is None:
+            count = len(sections) + 1 if isinstance(sections, list | tuple) else int(sections)
+            return list_of([part(None)] * count, count if count < 64 else None)
+        dims = [1] * max(len(shape), 2 if fn is np.vsplit else 0)
+        dims[i] = shape[i]
+        value = quietly(fn, np.empty(dims, np.int8), sections, *(() if place is not None else (axis,)))
+        if isinstance(value, Exception):
+            return BOTTOM
+        return list_of([part(v.shape[i]) for v in value], len(value))
+
+    def named(ary: Type, indices_or_sections: Any) -> Type:
+        return body(ary, indices_or_sections)
+
+    return typed(body if fn in (np.split, np.array_split) else named)
 
 
 def _repeat(a: Type, repeats: Any, axis: Static = None) -> Type:
@@ -412,7 +481,10 @@ def _tile(A: Type, reps: Any) -> Type:
         return Array(dtype_in(A), None)
     if len(items) != length:
         items = items * length
-    counts: list[Dim] = [int(i.value) if isinstance(i, Const) and isinstance(i.value, (int, np.integer)) else None for i in items]
+    counts: list[Dim] = [
+        int(i.value) if isinstance(i, Const) and isinstance(i.value, (int, np.integer)) else None
+        for i in items
+    ]
     shape: Any = shape_of(A)
     rank = max(len(counts), len(shape))
     counts = [1] * (rank - len(counts)) + counts
@@ -466,8 +538,6 @@ def _pad(array: Type, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> 
 
 
 def _static_width(value: Any) -> Any:
-    from autograph.ops.base import static
-
     return static(value, "'pad_width'")
 
 
@@ -519,7 +589,9 @@ def _outer(a: Type, b: Type, out: Any = None) -> Type:
     value = quietly(np.multiply, np.ones(1, dtype_in(a)), np.ones(1, dtype_in(b)))
     if isinstance(value, Exception):
         return BOTTOM
-    return out if out is not None else Array(value.dtype, (size_of(shape_of(a)), size_of(shape_of(b))))
+    return (
+        type_of(out) if out is not None else Array(value.dtype, (size_of(shape_of(a)), size_of(shape_of(b))))
+    )
 
 
 def _kron(a: Type, b: Type) -> Type:
@@ -569,7 +641,11 @@ def _resize(a: Type, new_shape: Any) -> Type:
 def _trim_zeros(filt: Any, trim: Static = "fb", axis: Static = None) -> Type:
     t = type_of(filt)
     if not isinstance(t, Array):
-        raise Refuse("'np.trim_zeros' of what is not an array", "Its result is then a list or tuple.", "Use np.asarray.")
+        raise Refuse(
+            "'np.trim_zeros' of what is not an array",
+            "Its result is then a list or tuple.",
+            "Use np.asarray.",
+        )
     if t.shape is None:
         return t
     if axis is None:
@@ -605,7 +681,6 @@ def _unstack(x: Type, /, *, axis: Static = 0) -> Type:
 
 
 _concatenate = typed(_concatenate)  # type: ignore[assignment]
-_SPLIT = "Write the slices: x[:n], x[n:]."
 for _name, _rule, _traits in (
     ("reshape", typed(_reshape), "view"),
     ("ravel", typed(_ravel), "view"),
@@ -644,11 +719,11 @@ for _name, _rule, _traits in (
     ("trim_zeros", typed(_trim_zeros), "view"),
     ("lib.stride_tricks.sliding_window_view", typed(_sliding_window_view), "view"),
     ("unstack", typed(_unstack), "view"),
-    ("split", refuse_list("'np.split'", _SPLIT), "view"),
-    ("array_split", refuse_list("'np.array_split'", _SPLIT), "view"),
-    ("hsplit", refuse_list("'np.hsplit'", _SPLIT), "view"),
-    ("vsplit", refuse_list("'np.vsplit'", _SPLIT), "view"),
-    ("dsplit", refuse_list("'np.dsplit'", _SPLIT), "view"),
+    ("split", _splitter(np.split, lambda rank: None), "view"),
+    ("array_split", _splitter(np.array_split, lambda rank: None), "view"),
+    ("hsplit", _splitter(np.hsplit, lambda rank: 0 if rank == 1 else 1), "view"),
+    ("vsplit", _splitter(np.vsplit, lambda rank: 0), "view"),
+    ("dsplit", _splitter(np.dsplit, lambda rank: 2), "view"),
 ):
     numpy_op(_name, _rule, *filter(None, [_traits]))
 numpy_op("concatenate", _concatenate, out=2)
@@ -665,7 +740,11 @@ def _column_stack(tup: Types) -> Type:
         return BOTTOM
     parts = [Array(dtype_in(a), _column(shape_of(a))) for a in tup]
     shape = joined(parts, 1)
-    return BOTTOM if isinstance(shape, Type) else _joined_type(np.concatenate, parts, shape, None, None, "same_kind")
+    return (
+        BOTTOM
+        if isinstance(shape, Type)
+        else _joined_type(np.concatenate, parts, shape, None, None, "same_kind")
+    )
 
 
 def _flipper(axis: int) -> Any:

@@ -11,8 +11,19 @@ import numpy as np
 
 from autograph.graph.parse import FINDERS
 from autograph.graph.types import BOTTOM, Array, Const, Scalar, TupleT, Type, join, members
-from autograph.ops.base import BY_FUNCTION, Op, Refuse, broadcast, define, result_type, sample, shape_of, static
-from autograph.ops.rules import Static, data, is_given, known, over_ranks, quietly, typed
+from autograph.ops.base import (
+    BY_FUNCTION,
+    Op,
+    Refuse,
+    broadcast,
+    define,
+    result_type,
+    sample,
+    shape_of,
+    static,
+    type_of,
+)
+from autograph.ops.rules import Static, alternatives, data, is_given, known, quietly, typed
 
 __all__ = ["UFUNCS", "ufunc_method"]
 
@@ -35,11 +46,8 @@ def ufunc_rule(ufunc: np.ufunc) -> Callable[..., Type]:
             outs = outs.items if isinstance(outs, TupleT) else (outs,)
         fixed = {name: static(value, f"'{name}'") for name, value in options.items()}
         choices = [data(a) for a in (*inputs, where)]
-        results = [
-            over_ranks(functools.partial(_result, ufunc, outs, fixed), (pick[:-1], pick[-1]), {})
-            for pick in itertools.product(*choices)
-        ]
-        return join(*results)
+        body = functools.partial(_result, ufunc, outs, fixed)
+        return alternatives([(body, (pick[:-1], pick[-1]), {}) for pick in itertools.product(*choices)])
 
     return rule
 
@@ -52,12 +60,16 @@ def _result(ufunc: np.ufunc, outs: Any, options: dict[str, Any], inputs: tuple[A
         return BOTTOM
     keywords = dict(options)
     if outs is not None:
-        keywords["out"] = tuple(None if o is None else np.ones((1,) * len(shape or ()), o.dtype) for o in outs)
+        keywords["out"] = tuple(
+            None if o is None else np.ones((1,) * len(shape or ()), o.dtype) for o in outs
+        )
     if where is not True:
         keywords["where"] = sample(where)
     value = quietly(ufunc, *map(sample, inputs), **keywords)
     if isinstance(value, Exception) and not isinstance(value, TypeError) and shape:
-        value = quietly(ufunc, *map(_emptied, inputs), **keywords)  # nothing to compute: only types can be wrong
+        value = quietly(
+            ufunc, *map(_emptied, inputs), **keywords
+        )  # nothing to compute: only types can be wrong
     if isinstance(value, Exception):
         return BOTTOM
     if outs is None:
@@ -73,9 +85,6 @@ def _emptied(t: Any) -> Any:
 
 for _ufunc in UFUNCS.values():
     define(f"np.{_ufunc.__name__}", _ufunc, ufunc_rule(_ufunc), handles=(_ufunc,), out=_ufunc.nin)
-
-
-# ------------------------------------------------------------------------------------------------------------------
 
 
 def reduced_shape(shape: tuple[Any, ...], axis: Any, keepdims: Any) -> Any:
@@ -110,7 +119,7 @@ def _reduce(ufunc: np.ufunc) -> Callable[..., Type]:
         if isinstance(value, Exception):
             return BOTTOM
         if out is not None:
-            return out  # type: ignore[no-any-return]
+            return type_of(out)
         shape: Any = shape_of(array)
         if where is not True:
             shape = broadcast(shape, shape_of(where))
@@ -129,7 +138,7 @@ def _accumulate(ufunc: np.ufunc) -> Callable[..., Type]:
         value = quietly(ufunc.accumulate, sample(array), **keywords)
         if isinstance(value, Exception):
             return BOTTOM
-        return result_type(value, shape_of(array)) if out is None else out
+        return result_type(value, shape_of(array)) if out is None else type_of(out)
 
     return typed(body)
 
@@ -147,7 +156,7 @@ def _reduceat(ufunc: np.ufunc) -> Callable[..., Type]:
             return BOTTOM
         axis = int(axis) % len(shape)
         new = (*shape[:axis], places[0], *shape[axis + 1 :])
-        return result_type(value, new) if out is None else out
+        return result_type(value, new) if out is None else type_of(out)
 
     return typed(body)
 
@@ -155,7 +164,9 @@ def _reduceat(ufunc: np.ufunc) -> Callable[..., Type]:
 def _outer(ufunc: np.ufunc) -> Callable[..., Type]:
     def rule(A: Any, B: Any, /, **options: Any) -> Type:
         if "out" in options or "where" in options:
-            raise Refuse(f"'{ufunc.__name__}.outer' with 'out' or 'where'", "", "Use broadcasting: x[:, None] and y.")
+            raise Refuse(
+                f"'{ufunc.__name__}.outer' with 'out' or 'where'", "", "Use broadcasting: x[:, None] and y."
+            )
         fixed = {name: static(value, f"'{name}'") for name, value in options.items()}
 
         def body(a: Type, b: Type) -> Type:
@@ -171,7 +182,9 @@ def _outer(ufunc: np.ufunc) -> Callable[..., Type]:
 
 def _at(ufunc: np.ufunc) -> Callable[..., Type]:
     def rule(a: Any, indices: Any, b: Any = None, /) -> Type:
-        from autograph.ops.indexing import get_item_rule  # indexing does not need ufuncs; ufuncs need it only here
+        from autograph.ops.indexing import (
+            get_item_rule,  # indexing does not need ufuncs; ufuncs need it only here
+        )
 
         results = []
         for value in [None] if b is None else data(b):
