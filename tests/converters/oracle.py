@@ -61,7 +61,7 @@ def outcome(function, args, kwargs=None, watch=()):
             result = ("value", show(value))
         except Exception as error:
             chain = (type(error.__cause__), type(error.__context__), error.__suppress_context__)
-            result = ("error", type(error), str(error), chain)
+            result = ("error", type(error), _ADDRESS.sub("0x", str(error)), chain)
     return result, _ADDRESS.sub("0x", text.getvalue()), show((args, kwargs))
 
 
@@ -78,7 +78,7 @@ def show(value):
         return "callable", getattr(value, "__name__", "")
     if hasattr(value, "__dict__") and type(value).__repr__ is object.__repr__:
         return type(value).__name__, show(vars(value))
-    return type(value).__name__, repr(value)
+    return type(value).__name__, _ADDRESS.sub("0x", repr(value))
 
 
 def check(function, *calls):

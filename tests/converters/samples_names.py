@@ -927,3 +927,29 @@ def recursion_after_early_return(n):
         return 1 if k < 2 else k * fact(k - 1)
 
     return fact(n)
+
+
+@sample(*N)
+def nonlocal_deleted_twice(n):
+    x = n
+
+    def drop():
+        nonlocal x
+        del x
+
+    try:
+        drop()
+        drop()
+    except NameError as e:
+        return type(e).__name__, str(e)
+
+
+@sample(*N)
+def super_without_class(n):
+    def f(self):
+        return super().x
+
+    try:
+        return f(n)
+    except RuntimeError as e:
+        return str(e)
