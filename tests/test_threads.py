@@ -178,7 +178,7 @@ def test_modes_belong_to_a_thread() -> None:
 
 
 def traced_values_in(*roots: Any) -> list[Any]:
-    """The symbolic values that can be reached from the user's values (not through functions and modules)."""
+    """The symbolic values that can be reached from the user's values (not through globals)."""
     seen: set[int] = set()
     todo: list[Any] = list(roots)
     found = []
@@ -189,7 +189,12 @@ def traced_values_in(*roots: Any) -> list[Any]:
         seen.add(id(value))
         if isinstance(value, (Tensor, TracedValue)):
             found.append(value)
-        todo.extend(gc.get_referents(value))
+        if isinstance(value, types.FrameType):
+            todo.extend(value.f_locals.values())
+        elif isinstance(value, types.FunctionType):
+            todo.extend([value.__closure__, value.__defaults__, value.__kwdefaults__, value.__dict__])
+        else:
+            todo.extend(gc.get_referents(value))
     return found
 
 
