@@ -23,7 +23,7 @@ from autograph.graph.types import (
     members,
     python_class,
 )
-from autograph.operators.branches import and_, if_stmt, is_object, not_, split, truth
+from autograph.operators.branches import and_, if_exp, if_stmt, is_object, not_, or_, split, truth
 from autograph.operators.calls import BoundMethod, call, handles
 from autograph.operators.containers import format_value, materialize, new_dict, repr_of, str_of
 from autograph.operators.generators import GeneratorValue
@@ -442,6 +442,25 @@ def method_of_type(t: Type, name: str) -> bool:
     return cls is not None and getattr(cls, name, None) is not getattr(object, name, None)
 
 
+def _extreme_object(items: Any, name: str, options: dict[str, Any]) -> Any:
+    """The least or greatest of objects, compared by their own methods, in order."""
+    best = Box(f"the result of {name}()")
+    empty = Box("whether there was none yet", True)
+
+    def turn(item: Any) -> None:
+        def better() -> Any:
+            return item < best.get() if name == "min" else item > best.get()
+
+        if_stmt(or_(empty.get(), better), lambda: best.set(item) and None, lambda: None, lambda: (), lambda v: None, ())
+        empty.set(False)
+
+    for_stmt(items, None, turn, lambda: (), lambda v: None, ())
+    if "default" in options:
+        return if_exp(empty.get(), lambda: options["default"], best.get)
+    if_stmt(empty.get(), lambda: emit(ops.MIN if name == "min" else ops.MAX, ()), lambda: None, lambda: (), lambda v: None, ())
+    return best.get()
+
+
 def _extreme(op: Op, by: Op, name: str) -> Any:
     def handler(*args: Any, key: Any = None, **options: Any) -> Any:
         if len(args) == 1:
@@ -455,19 +474,9 @@ def _extreme(op: Op, by: Op, name: str) -> Any:
                     f"Test for the empty case first: {name}(items, key=...) if items else default.",
                 )
             return emit(by, items, _keys(items, key))
-        if any(map(has_object, args)):
-            if len(args) == 2:
-                from autograph.operators.branches import if_exp
-
-                a, b = args
-                return if_exp(b < a if name == "min" else b > a, lambda: b, lambda: a)
-            refuse(
-                f"{name}() compares objects",
-                "A graph compares numbers and strings, and calls no method while it searches.",
-                "Give a key: key=lambda item: item.value.",
-            )
-        if len(args) == 1:
-            _no_objects(args[0], f"{name}()")
+        items = args[0] if len(args) == 1 else tuple(args)
+        if _holds_objects(items):
+            return _extreme_object(items, name, options)
         return emit(op, *(pack(a) for a in args), **{k: pack(v) for k, v in options.items()})
 
     return handler

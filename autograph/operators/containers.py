@@ -136,8 +136,8 @@ def get_item(x: Any, index: Any) -> Any:
                 x, is_object, lambda o: special_call(o, "__getitem__", ops.GET_ITEM, index), lambda o: get_item(o, index)
             )
         return emit(ops.GET_ITEM, x, _index(index))
-    if isinstance(x, np.generic) and not has_tensor(index):
-        return emit(ops.GET_ITEM, x, index)
+    if isinstance(x, np.generic):
+        return emit(ops.GET_ITEM, x, _index(index))
     if isinstance(x, (TracedValue, type)) or hasattr(type(x), "__class_getitem__"):
         if isinstance(x, TracedValue):
             require().refuse(

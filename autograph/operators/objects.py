@@ -129,7 +129,7 @@ def class_attr(trace: Trace, cls: type, name: str) -> Any:
 
 def _tensor_attr(trace: Trace, x: Tensor, name: str) -> Any:
     t = x._ag_type
-    if len(members(t)) > 1 and any(_is_method(m, name) for m in members(t)):
+    if len(members(t)) > 1 and _any_method(members(t), name):
         return UnionMethod(x, name)
     if any(is_object(m) for m in members(t)):
         return split(x, is_object, lambda o: object_attr(trace, o, name), lambda o: _tensor_attr(trace, o, name))
@@ -151,11 +151,23 @@ def _tensor_attr(trace: Trace, x: Tensor, name: str) -> Any:
 
 def _is_method(t: Type, name: str) -> bool:
     """Whether an attribute of a type is something to call, bound to the value."""
+    if name == "sort" and isinstance(t, Ref) and t.kind == "list":
+        return True
     if is_object(t):
         found = inspect.getattr_static(t.site.cls, name, None)  # type: ignore[attr-defined]
         bound = isinstance(found, (types.FunctionType, classmethod, staticmethod)) or hasattr(found, "python_function")
         return bound and name not in t.site.fields  # type: ignore[attr-defined]
     return False
+
+
+def _any_method(alternatives: tuple[Type, ...], name: str) -> bool:
+    """Whether, among the types of a union, one has a method that only a call may tell from the others' attributes."""
+    if any(_is_method(m, name) for m in alternatives):
+        return True
+    if not any(is_object(m) or _is_named(m) for m in alternatives):
+        return False
+    found = [member_op(m, name) for m in alternatives]
+    return any(f is not None and f[0] for f in found)
 
 
 class UnionMethod(TracedValue):
@@ -168,7 +180,7 @@ class UnionMethod(TracedValue):
         def called(o: Any) -> Any:
             return call(get_attr(o, self.name), *args, **kwargs)
 
-        return split(self.owner, lambda t: is_object(t) or _is_named(t), called, called)
+        return split(self.owner, lambda t: _is_method(t, self.name) or is_object(t) or _is_named(t), called, called)
 
     def pack(self) -> Any:
         require().refuse(

@@ -1,4 +1,4 @@
-"""Classes of NumPy scalars called as functions, and questions about dtypes and shapes that are answered at once."""
+"""Classes of NumPy scalars called as functions; questions about dtypes and shapes, answered at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autograph.ops.base import (
     static,
     type_of,
 )
-from autograph.ops.methods import shape_type
+from autograph.ops.methods import METHODS, shape_type
 from autograph.ops.rules import Static, data, numpy_op, quietly, sizes, typed
 from autograph.ops.shaping import axes_of, size_of
 
@@ -67,11 +67,11 @@ for _cls in dict.fromkeys(_CLASSES):
     define(f"np.{_cls.__name__}", _cls, _constructor(_cls), handles=(_cls,))
 
 
-# -- dtypes ------------------------------------------------------------------------------------------------------------
+# -- dtypes ----------------------------------------------------------------------------------------
 
 
 def _constant(fn: Callable[..., Any]) -> Any:
-    """The rule of a function that is evaluated on the spot: its arguments must be known, numbers and arrays need not."""
+    """The rule of a function that is evaluated on the spot; of numbers and arrays only the types matter."""
 
     def rule(*args: Any, **kwargs: Any) -> Type:
         values = [_value(a) for a in args]
@@ -152,7 +152,7 @@ def _min_scalar_type(a: Any) -> Type:
 numpy_op("min_scalar_type", _min_scalar_type)
 
 
-# -- shapes ------------------------------------------------------------------------------------------------------------
+# -- shapes ----------------------------------------------------------------------------------------
 
 
 def _shape(a: Type) -> Type:
@@ -228,6 +228,8 @@ def _ndenumerate(arr: Any) -> Type:
     return IterT(TupleT((TupleT((Py(int),) * len(t.shape)), Scalar(t.dtype))), np.ndenumerate)
 
 
+if hasattr(np, "astype"):
+    numpy_op("astype", METHODS["astype"].rule)
 numpy_op("shape", typed(_shape))
 numpy_op("ndim", typed(_ndim))
 numpy_op("size", typed(_size))

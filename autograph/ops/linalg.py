@@ -155,7 +155,7 @@ def _trace(
     )
 
 
-# -- numpy.linalg ------------------------------------------------------------------------------------------------------
+# -- numpy.linalg ----------------------------------------------------------------------------------
 
 
 def _square(shape: Any) -> bool:
@@ -401,11 +401,11 @@ for _path, _rule in (
         numpy_op(_path, _rule if _rule is not None else probed(_part))
 
 
-# -- numpy.fft ---------------------------------------------------------------------------------------------------------
+# -- numpy.fft -------------------------------------------------------------------------------------
 
 
 def _fft(fn: Any, length: Callable[[Any], Any]) -> Any:
-    """The rule of a transform along one axis; `length` gives the length of the result from that of the input."""
+    """The rule of a transform along one axis; `length` gives the length of the result."""
 
     def body(a: Type, n: Any = None, axis: Static = -1, norm: Static = None, out: Any = None) -> Type:
         shape: Any = shape_of(a)

@@ -33,7 +33,7 @@ NUMBER_CLASSES = (bool, int, float, complex)
 
 
 def kinds_of(t: Any) -> str:
-    """b, i, u, f, c for a number (or an array of one element); '' for what is no number; '?' for an object."""
+    """b, i, u, f, c for a number (or an array of one element); '' for no number; '?' for an object."""
     t = type_of(t)
     if isinstance(t, Const):
         if isinstance(t.value, np.generic):

@@ -1,7 +1,7 @@
 """Methods and attributes of arrays, NumPy scalars, and Python's numbers and strings.
 
-`METHODS` and `ATTRIBUTES` answer for arrays and NumPy scalars, `python_method` for immutable Python objects. The
-first argument of each op is the object; a kernel calls the real method on it.
+`METHODS` and `ATTRIBUTES` answer for arrays and NumPy scalars, `python_method` for immutable Python objects.
+The first argument of each op is the object; a kernel calls the real method on it.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _array_only(rule: Rule, name: str) -> Rule:
     return either
 
 
-# -- reductions --------------------------------------------------------------------------------------------------------
+# -- reductions ------------------------------------------------------------------------------------
 
 _WHERE = "keepdims=False, initial=NoValue, where=True"
 for _name, _text, _out in (
@@ -123,7 +123,7 @@ for _name in ("cumsum", "cumprod"):
     method(_name, probed_method(_name, "axis=None, dtype=None, out=None", same_or_flat), out=3)
 
 
-# -- shape -------------------------------------------------------------------------------------------------------------
+# -- shape -----------------------------------------------------------------------------------------
 
 
 def _spread(args: tuple[Any, ...]) -> Any:
@@ -257,7 +257,7 @@ for _name, _rule, _traits in (
     method(_name, _rule, *filter(None, [_traits]))
 
 
-# -- writing -----------------------------------------------------------------------------------------------------------
+# -- writing ---------------------------------------------------------------------------------------
 
 
 def _writes(x: Any, /, *args: Any, **kwargs: Any) -> Type:
@@ -304,7 +304,7 @@ def _byteswap(x: Type, /, inplace: Static = False) -> Type:
 method("byteswap", typed(_byteswap))
 
 
-# -- Python values -----------------------------------------------------------------------------------------------------
+# -- Python values ---------------------------------------------------------------------------------
 
 
 def _item_type(dtype: np.dtype[Any]) -> Type:
@@ -392,7 +392,7 @@ for _name in ("is_integer", "as_integer_ratio", "bit_count", "hex"):
     method(_name, _of_scalar(_name))
 
 
-# -- attributes --------------------------------------------------------------------------------------------------------
+# -- attributes ------------------------------------------------------------------------------------
 
 
 def shape_type(x: Any) -> Type:
@@ -476,7 +476,7 @@ for _name, _rule, _traits in (
     ATTRIBUTES[_name] = define(f"ndarray.{_name}", getter(_name), _rule, *filter(None, [_traits]))
 
 
-# -- Python's own classes ----------------------------------------------------------------------------------------------
+# -- Python's own classes --------------------------------------------------------------------------
 
 _INT, _FLOAT, _BOOL, _STR, _BYTES = Py(int), Py(float), Py(bool), Py(str), Py(bytes)
 _RATIO = TupleT((_INT, _INT))

@@ -1,11 +1,11 @@
 """How rules are made: from annotated functions, and by trying the real function on small stand-ins.
 
-`typed` prepares the arguments of a rule by the annotations of its parameters: `Type` is a number or array (lists and
-tuples become arrays, every alternative and every rank is tried), `Types` a sequence of those, `Static` a value that
-must be known; everything else arrives untouched. `probed` makes the whole rule: the real function is called with
-arrays of length-1 dimensions, which gives dtype, kind and the refusals; `shape` gives the shape. Without a `shape`
-the function is called several times with arrays of different small sizes, and a dimension of the result is known
-only if it always equals the same known dimension.
+`typed` prepares the arguments of a rule by the annotations of its parameters: `Type` is a number or array (lists
+and tuples become arrays, every alternative and every rank is tried), `Types` a sequence of those, `Static` a value
+that must be known; everything else arrives untouched. `probed` makes the whole rule: the real function is called
+with arrays of length-1 dimensions, which gives dtype, kind and the refusals; `shape` gives the shape. Without a
+`shape` the function is called several times with arrays of different small sizes, and a dimension of the result is
+known only if it always equals the same known dimension.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def known(shape: Shape) -> bool:
 
 
 def typed(body: Callable[..., Type]) -> Rule:
-    """The rule that prepares arguments as the annotations of `body` say, and calls it for every alternative."""
+    """The rule that prepares arguments as the annotations of `body` say, and calls it for each choice."""
     signature = inspect.signature(body)
     roles = {name: str(p.annotation) for name, p in signature.parameters.items()}
     variadic = {p.name for p in signature.parameters.values() if p.kind is p.VAR_POSITIONAL}
@@ -238,9 +238,10 @@ def over_ranks(body: Callable[..., Type], args: tuple[Any, ...], kwargs: dict[st
 
 
 def settle(results: list[tuple[bool, Type]]) -> Type:
-    """One type for results under many ranks of the arguments; `True` marks those of high ranks, which stand for all.
+    """One type for results under many ranks of the arguments; `True` marks high ranks, which stand for all.
 
-    >>> settle([(False, Scalar(np.dtype(int))), (True, Array(np.dtype(int), (None,))), (True, Array(np.dtype(int), ()))])
+    >>> dtype = np.dtype(int)
+    >>> settle([(False, Scalar(dtype)), (True, Array(dtype, (None,))), (True, Array(dtype, ()))])
     int64|int64[...]
     """
     types = [t for _, t in results if t is not BOTTOM]
@@ -264,7 +265,7 @@ def settle(results: list[tuple[bool, Type]]) -> Type:
     return join(*(Array(m.dtype, None) if isinstance(m, Array) else m for t in types for m in members(t)))
 
 
-# ------------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 STATIC_NAMES = frozenset(
     [
@@ -339,8 +340,8 @@ def probed(
 ) -> Rule:
     """The rule of a function whose dtype and kind do not depend on values or sizes.
 
-    `shape` computes the shape of the result (a tuple of shapes for a tuple) from the arguments by name. `instead`
-    has values for arguments that must fit the stand-ins.
+    `shape` computes the shape of the result (a list of shapes for a tuple) from the arguments by name.
+    `instead` has values for arguments that must fit the stand-ins.
     """
     described = _signature(fn, signature)
     fixed = (STATIC_NAMES | set(static_names)) - set(plain_names)
@@ -390,6 +391,7 @@ class _Probe:
 
     def __init__(self, fn: Any, signature: inspect.Signature, shape: Any, fill: Any) -> None:
         self.fn, self.signature, self.shape, self.fill = fn, signature, shape, fill or _ones
+        self.name = getattr(fn, "__name__", str(fn))
 
     def __call__(self, arguments: dict[str, Any]) -> Type:
         for value in leaves(arguments):
@@ -404,7 +406,7 @@ class _Probe:
         shape = self.shape({**_defaults(self.signature), **arguments})
         if shape is BOTTOM:
             return BOTTOM
-        return out if isinstance(out, Array) else shaped_result(value, shape)
+        return type_of(out) if isinstance(out, Array) else shaped_result(value, shape)
 
     def call(self, arguments: dict[str, Any], size: Callable[[Dim, int], int]) -> Any:
         counter = itertools.count()
@@ -433,14 +435,14 @@ class _Probe:
             exact = self.by_sizes(arguments)
             if exact is BOTTOM:
                 return exact
-        raise Refuse(
-            f"the type of the result of '{getattr(self.fn, '__name__', self.fn)}' is not known ({error})"
-        )
+        raise Refuse(f"the type of the result of '{self.name}' is not known ({error})")
 
     def by_sizes(self, arguments: dict[str, Any]) -> Type:
         """The result type by calls with arrays of several sizes; exact for small arrays of known shapes."""
         arrays = [t for t in leaves(arguments) if isinstance(t, Array)]
-        total = sum(int(np.prod(t.shape)) if known(t.shape) else EXACT_SIZE + 1 for t in arrays)  # type: ignore[arg-type]
+        total = sum(
+            EXACT_SIZE + 1 if t.shape is None or None in t.shape else int(np.prod(t.shape)) for t in arrays
+        )  # type: ignore[arg-type]
         if total <= EXACT_SIZE:
             value = self.call(arguments, lambda dim, n: dim or 0)
             if isinstance(value, ValueError):  # perhaps the values were to blame
@@ -453,9 +455,7 @@ class _Probe:
             if not isinstance(value, (ValueError, TypeError, IndexError)) or isinstance(
                 value, np.linalg.LinAlgError
             ):
-                raise Refuse(
-                    f"the type of the result of '{getattr(self.fn, '__name__', self.fn)}' is not known ({value})"
-                )
+                raise Refuse(f"the type of the result of '{self.name}' is not known ({value})")
             return BOTTOM
         ordered = sorted({d for t in arrays for d in t.shape or () if d is not None and d > 4})
         results: list[tuple[Any, dict[int, int]]] = []
@@ -487,14 +487,12 @@ class _Probe:
         if not results:
             if all(isinstance(e, TypeError) for e in errors):
                 return BOTTOM
-            raise Refuse(
-                f"the type of the result of '{getattr(self.fn, '__name__', self.fn)}' is not known ({errors[0]})"
-            )
+            raise Refuse(f"the type of the result of '{self.name}' is not known ({errors[:1]})")
         return join(*(_inverse(value, results) for value in [tuple(v for v, _ in results)]))
 
 
 def _inverse(values: tuple[Any, ...], results: list[tuple[Any, dict[int, int]]]) -> Type:
-    """The type of results of calls with several sizes: sizes that stood for the same known dimension are that."""
+    """The type of results of calls with several sizes, each with the table of what the sizes stood for."""
     first = values[0]
     if isinstance(first, tuple):
         if any(type(v) is not type(first) or len(v) != len(first) for v in values):
@@ -537,7 +535,7 @@ def exact_result(value: Any) -> Type:
 
 
 def shaped_result(value: Any, shape: Any) -> Type:
-    """The type of a sample result with `shape` (a list of shapes for a tuple) in place of the sample's shape."""
+    """The type of a sample result with `shape` (a list of shapes for a tuple) in place of its own."""
     if isinstance(value, tuple) and isinstance(shape, list):
         return TupleT(tuple(shaped_result(v, s) for v, s in zip(value, shape)), type(value))
     if isinstance(value, (list, dict, set)):
@@ -571,7 +569,7 @@ def is_given(value: Any) -> bool:
 
 
 def sizes(shape: Any, what: str = "shape") -> Shape | Type:
-    """The shape that an argument such as `np.zeros`'s stands for: an integer or a sequence; BOTTOM if it never fits.
+    """The shape that an integer or a sequence of integers stands for; BOTTOM if it never fits.
 
     >>> sizes((3, Py(int))), sizes(4), sizes(SeqT(Py(int))), sizes(-1)
     ((3, None), (4,), None, never)
@@ -612,9 +610,7 @@ def _size(t: Type, what: str) -> Any:
     return None if isinstance(t, Py) and t.cls in (int, bool) else BOTTOM
 
 
-def numpy_op(
-    path: str, rule: Rule | Callable[[Any], Rule], *traits: str, module: Any = np, out: int | None = None
-) -> None:
+def numpy_op(path: str, rule: Rule, *traits: str, module: Any = np, out: int | None = None) -> None:
     """Declares the function at `np.<path>`, if this NumPy has it and no op answers for it yet."""
     fn = module
     for part in path.split("."):

@@ -40,7 +40,7 @@ def _shape_like(name: str) -> Callable[[dict[str, Any]], Any]:
     return lambda arguments: shape_of(arguments[name])
 
 
-# -- choosing ----------------------------------------------------------------------------------------------------------
+# -- choosing --------------------------------------------------------------------------------------
 
 
 def _where(condition: Type, x: Type | None = None, y: Type | None = None, /) -> Type:
@@ -194,7 +194,7 @@ def _extract(condition: Type, arr: Type) -> Type:
     return Array(dtype_in(arr), (None,))
 
 
-# -- sorting and searching ---------------------------------------------------------------------------------------------
+# -- sorting and searching -------------------------------------------------------------------------
 
 
 def _sorted_shape(arguments: dict[str, Any]) -> Any:
@@ -394,7 +394,7 @@ def _isin(element: Type, test_elements: Type, *rest: Any, **options: Any) -> Typ
     return BOTTOM if isinstance(value, Exception) else result_type(value, shape_of(element))
 
 
-# -- indices -----------------------------------------------------------------------------------------------------------
+# -- indices ---------------------------------------------------------------------------------------
 
 
 def _triangle_indices(n: Any, k: Any = 0, m: Any = None) -> Type:
@@ -450,7 +450,7 @@ def _ravel_multi_index(multi_index: Types, dims: Any, mode: Static = "raise", or
     return BOTTOM if isinstance(value, Exception) else result_type(value, shape)
 
 
-# -- numerical functions -----------------------------------------------------------------------------------------------
+# -- numerical functions ---------------------------------------------------------------------------
 
 
 def _gradient(f: Type, *varargs: Any, axis: Static = None, edge_order: Static = 1) -> Type:
@@ -701,3 +701,24 @@ for _name in (
     "histogram2d",
 ):
     numpy_op(_name, probed(getattr(np, _name), static_names=("m",)))
+
+
+def _real_if_close(a: Type, tol: Any = 100) -> Type:
+    results = []
+    for number in (1, 1j) if dtype_in(a).kind == "c" else (1,):
+        value = quietly(np.real_if_close, np.full((1,) * len(shape_of(a) or ()), number, dtype_in(a)))
+        results.append(Array(value.dtype, shape_of(a)))
+    return join(*results)
+
+
+def _bits(fn: Any) -> Any:
+    return probed(fn, static_names=("count", "bitorder"))
+
+
+numpy_op("real_if_close", typed(_real_if_close), "view")
+numpy_op("packbits", _bits(np.packbits))
+numpy_op("unpackbits", _bits(np.unpackbits))
+numpy_op("polydiv", probed(np.polydiv))
+numpy_op("diag_indices_from", probed(np.diag_indices_from))
+if hasattr(np, "unique_values"):
+    numpy_op("unique_values", probed(np.unique_values, lambda arguments: (None,)))

@@ -225,7 +225,7 @@ def _expand_dims(a: Type, axis: Static) -> Type:
 
 
 def squeezed(shape: Any, axis: Any) -> Any:
-    """The shape without dimensions of length 1; None where their number is not known, BOTTOM where one cannot go."""
+    """The shape without dimensions of length 1; None: their number is not known, BOTTOM: one cannot go."""
     if axis is None:
         known = tuple(d for d in shape if d != 1)
         return known if None not in known else None
@@ -487,7 +487,7 @@ def _tile(A: Type, reps: Any) -> Type:
     ]
     shape: Any = shape_of(A)
     rank = max(len(counts), len(shape))
-    counts = [1] * (rank - len(counts)) + counts
+    counts = [*[1] * (rank - len(counts)), *counts]
     shape = (1,) * (rank - len(shape)) + shape
     if any(c is not None and c < 0 for c in counts):
         return BOTTOM
