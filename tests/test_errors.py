@@ -60,7 +60,7 @@ def normalized(text: str, file: str) -> str:
 
 @pytest.mark.parametrize("name", wrong_programs.PROGRAMS)
 def test_message(name: str) -> None:
-    """AUTOGRAPH_WRITE_MESSAGES=1 pytest tests/test_errors.py -k test_message writes them anew after a change."""
+    """AUTOGRAPH_WRITE_MESSAGES=1 pytest tests/test_errors.py -k test_message writes them anew."""
     error = failure(name)
     text = message(error)
     if os.environ.get("AUTOGRAPH_WRITE_MESSAGES"):

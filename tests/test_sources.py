@@ -39,7 +39,7 @@ def staged(fn: Callable[..., Any], *args: Any) -> Any:
 
 # fmt: off
 ONE, TWO, THREE = (lambda x: x + 1), lambda x: x + 2, lambda x: (lambda y: y + 3)(x)
-TABLE = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "both": (lambda a, b: a * b, lambda a, b: a or b)}
+TABLE = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "both": (lambda a, b: a * b, lambda a, b: b)}
 SAME = [lambda x: x * 2, lambda x: x * 2, lambda x: x * 3]
 SPLIT = functools.reduce(
     lambda f, g: lambda x: g(f(x)), [
@@ -66,7 +66,7 @@ def to_body(fn: Any) -> str:
 
 def test_lambdas_in_a_dict() -> None:
     assert [staged(TABLE[k], 5, 3) for k in ("add", "sub")] == [8, 2]
-    assert [staged(f, 2, 3) for f in TABLE["both"]] == [6, 2]
+    assert [staged(f, 2, 3) for f in TABLE["both"]] == [6, 3]
 
 
 def test_lambdas_in_a_call_over_lines() -> None:

@@ -306,7 +306,7 @@ def run(graph: Graph, arguments: list[Any]) -> tuple[Any, ...]:
             while not frame.handlers:
                 places.append(frame.place)
                 if not stack:
-                    raise with_user_traceback(error, places, instruction)
+                    raise with_user_traceback(error, places, instruction)  # noqa: B904 - the same exception
                 frame = stack.pop()
             with_user_traceback(error, places, instruction)
             frame.pc, slot, handling = frame.handlers.pop()
