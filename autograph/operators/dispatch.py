@@ -99,6 +99,7 @@ def _array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any
 def _getattr(self: Any, name: str) -> Any:
     if name.startswith("__") and name.endswith("__"):
         raise AttributeError(name)
+    require()
     return get_attr(self, name)
 
 

@@ -144,7 +144,20 @@ def _is_of_one_pass(t: Type) -> bool:
     if not isinstance(t, Const):
         return False
     value = t.value
-    return isinstance(value, TracedValue) or (isinstance(value, types.FunctionType) and is_generated(value.__code__))
+    if isinstance(value, TracedValue):
+        return True
+    return isinstance(value, types.FunctionType) and is_generated(value.__code__) and not _is_portable(value)
+
+
+def _is_portable(fn: types.FunctionType) -> bool:
+    """Whether a function refers to nothing that a pass of the trace made."""
+    try:
+        contents = [cell.cell_contents for cell in fn.__closure__ or ()]
+    except ValueError:
+        return False
+    defaults = [*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()]
+    plain = (bool, int, float, complex, str, bytes, type(None), np.generic)
+    return all(isinstance(v, plain) or type(v).__name__ == "Scope" for v in (*contents, *defaults))
 
 
 @dataclasses.dataclass

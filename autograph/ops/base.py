@@ -16,8 +16,8 @@ from autograph.graph.types import (
     BOTTOM,
     Array,
     Const,
-    Host,
     Dim,
+    Host,
     Py,
     Ref,
     Scalar,
@@ -74,7 +74,7 @@ class Op:
     out: int | None = None
 
     def effects(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> frozenset[str]:
-        """The traits of one call: with `out` it writes, and its result is that operand; without `copy` it may be it."""
+        """The traits of one call: with `out` it writes and gives that operand; without `copy` it may do so."""
         traits = self.traits
         given = kwargs.get("out")
         if given is None and self.out is not None and len(args) > self.out:
@@ -160,7 +160,9 @@ def infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
             results.append(op.rule(*a, **k))
         except Refuse as error:
             refused = error
-            results.append(Host())  # of all the alternatives, one has no known type: what it gives, the run tells
+            results.append(
+                Host()
+            )  # of all the alternatives, one has no known type: what it gives, the run tells
     if refused is not None and all(r == Host() for r in results if r is not BOTTOM):
         raise refused
     return join(*results)
@@ -182,7 +184,16 @@ def static(value: Any, what: str) -> Any:
     return value
 
 
-_SAMPLE = {bool: True, int: 1, float: 1.0, complex: 1 + 0j, str: "a", bytes: b"a", slice: slice(0, 1), range: range(1)}
+_SAMPLE = {
+    bool: True,
+    int: 1,
+    float: 1.0,
+    complex: 1 + 0j,
+    str: "a",
+    bytes: b"a",
+    slice: slice(0, 1),
+    range: range(1),
+}
 
 
 class NoSample(Refuse):
@@ -299,7 +310,7 @@ def is_number(t: Any) -> bool:
 
 
 def elementwise(fn: Callable[..., Any]) -> Rule:
-    """The rule of a broadcasting function of numbers: dtype and kind by trying it on samples, shape by broadcasting."""
+    """The rule of a broadcasting function of numbers: dtype and kind by samples, shape by broadcasting."""
 
     def rule(*args: Any) -> Type:
         args = tuple(as_array_argument(a) for a in args)
@@ -330,7 +341,7 @@ def _unknown(value: Any) -> Type:
 
 
 def as_array_argument(a: Any) -> Any:
-    """Lists and tuples as NumPy takes them: an array of the joined dtype and the nested shape; others unchanged."""
+    """Lists and tuples as NumPy takes them: arrays of the joined dtype and the nested shape."""
     t = type_of(a)
     if isinstance(t, (TupleT, SeqT)) or (isinstance(t, Ref) and t.kind == "list"):
         return array_like(t)
@@ -338,7 +349,7 @@ def as_array_argument(a: Any) -> Any:
 
 
 def array_like(t: Any) -> Type:
-    """The type of `np.asarray` of a value of type `t` (a union for sequences that may be empty); BOTTOM: raises.
+    """The type of `np.asarray(t)` (a union for sequences that may be empty); BOTTOM: it always raises.
 
     >>> array_like((Py(int), 2.5)), array_like(SeqT(Py(int)))
     (float64[2], float64[0]|int64[?])
@@ -376,7 +387,9 @@ def array_like(t: Any) -> Type:
 
 def _scalar_array(t: Type) -> Type:
     if isinstance(t, (Const, Py)) and isinstance(t.value if isinstance(t, Const) else t.cls(), (str, bytes)):
-        raise Refuse("an array of strings is made", "Arrays in a graph hold numbers.", "Keep the strings in a list.")
+        raise Refuse(
+            "an array of strings is made", "Arrays in a graph hold numbers.", "Keep the strings in a list."
+        )
     if not is_number(t):
         raise Refuse(
             f"a value of type {t!r} cannot become an array of numbers",
@@ -418,7 +431,7 @@ def checked_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def sequence(t: Type) -> tuple[tuple[Type, ...] | None, int | None]:
-    """(item types, length) of a tuple or list type; (None, None) for others. Unknown length: one item type, None."""
+    """(item types, length) of a tuple or list type, else (None, None). Unknown length: one item type, None."""
     if isinstance(t, Const) and isinstance(t.value, (tuple, list)):
         return tuple(type_of(v) for v in t.value), len(t.value)
     if isinstance(t, Const) and isinstance(t.value, range):

@@ -50,7 +50,7 @@ def _of_shape(default: Any = float) -> Any:
 
 def _array(shape: Any, dtype: Any) -> Type:
     if shape is BOTTOM or dtype is BOTTOM:
-        return BOTTOM
+        return BOTTOM  # type: ignore[no-any-return]
     return Array(dtype, shape)
 
 

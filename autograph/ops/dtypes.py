@@ -95,7 +95,7 @@ def _value(a: Any) -> Any:
 
 
 def _result_type(*args: Any) -> Type:
-    return _constant(np.result_type)(*args)
+    return _constant(np.result_type)(*args)  # type: ignore[no-any-return]
 
 
 @functools.cache
@@ -170,7 +170,7 @@ def _size(a: Type, axis: Static = None) -> Type:
     else:
         places = axes_of(axis, len(shape or ()))
         if places is BOTTOM:
-            return BOTTOM
+            return BOTTOM  # type: ignore[no-any-return]
         n = size_of(tuple((shape or ())[i] for i in places))
     return Py(int) if n is None else Const(n)
 

@@ -101,7 +101,7 @@ def _value_shapes(value: Any) -> list[Shape]:
             return [m.shape for m in members(array_like(t)) if isinstance(m, Array)] or [None]
         except Refuse:
             return [None]
-    if isinstance(t, Const) or isinstance(t, (Py, Scalar)):
+    if isinstance(t, (Const, Py, Scalar)):
         return [()]
     raise Refuse(
         f"a value of type {t!r} is written into an array",
@@ -143,9 +143,7 @@ def _items(index: Any) -> list[tuple[Any, ...]] | None:
 def _get(x: Array, *index: Any) -> Type:
     try:
         alternatives = [_parts(item) for item in index]
-        results = []
-        for parts in itertools.product(*alternatives):
-            results.append(_indexed(x, list(parts)))
+        results = [_indexed(x, list(parts)) for parts in itertools.product(*alternatives)]
     except Never:
         return BOTTOM
     return join(*results)
@@ -187,7 +185,8 @@ def _parts(item: Any) -> list[Part]:
                     "a host call's result is used as an index, but its type is not known",
                     "A function that is not converted runs on the host when the graph runs, "
                     "so the graph cannot know what it returns.",
-                    'Declare it: ag.host_call(function, ..., result=ag.spec("int")), or pass the value in as an argument.',
+                    'Declare it: ag.host_call(function, ..., result=ag.spec("int")), '
+                    "or pass the value in as an argument.",
                 )
             raise Refuse(
                 f"an array is indexed with a value of type {t!r}",

@@ -164,7 +164,7 @@ def _square(shape: Any) -> bool:
 
 def _unit(t: Any) -> Any:
     """A stand-in that has an inverse: a 1 x 1 identity in each place."""
-    return np.ones((1,) * len(t.shape), t.dtype) if isinstance(t, Array) else sample(t)
+    return np.ones((1,) * len(t.shape), t.dtype) if isinstance(t, Array) else sample(t)  # type: ignore[arg-type]
 
 
 def _smaller(m: Dim, n: Dim) -> Dim:
@@ -277,9 +277,8 @@ def _lstsq(a: Type, b: Type, rcond: Any = None) -> Type:
     value = quietly(np.linalg.lstsq, _unit(a), sample(b), None)
     if isinstance(value, Exception):
         return BOTTOM
-    rank: list[Type] = []
-    for matrix in (np.ones((1, 1)), np.ones((2, 1)), np.ones((2, 2))):
-        rank.append(result_type(np.linalg.lstsq(matrix, np.ones(len(matrix)), None)[2]))
+    samples = (np.ones((1, 1)), np.ones((2, 1)), np.ones((2, 2)))
+    rank = [result_type(np.linalg.lstsq(matrix, np.ones(len(matrix)), None)[2]) for matrix in samples]
     x, residuals, _, s = value
     return TupleT(
         (
@@ -348,7 +347,7 @@ def _multi_dot(arrays: Any, *, out: Any = None) -> Type:
     for item in items[1:]:
         total = rule(total, item)
         if total is BOTTOM:
-            return BOTTOM
+            return BOTTOM  # type: ignore[no-any-return]
     return type_of(out) if out is not None else total
 
 
@@ -411,7 +410,7 @@ def _fft(fn: Any, length: Callable[[Any], Any]) -> Any:
         shape: Any = shape_of(a)
         places = axes_of(axis, len(shape))
         if places is BOTTOM:
-            return BOTTOM
+            return BOTTOM  # type: ignore[no-any-return]
         value = quietly(fn, np.ones((2,) * len(shape), dtype_in(a)), None, axis, norm)
         if isinstance(value, Exception):
             return BOTTOM

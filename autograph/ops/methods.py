@@ -273,7 +273,7 @@ def _sort_in_place(
         return Const(None) if quietly(caller("sort"), sample(x)) is None else BOTTOM
     place = type_of(axis)
     if x.shape is not None and isinstance(place, Const) and axes_of(place.value, len(x.shape)) is BOTTOM:
-        return BOTTOM
+        return BOTTOM  # type: ignore[no-any-return]
     return Const(None)
 
 
@@ -454,7 +454,7 @@ def _flat(x: Any, /) -> Type:
     return IterT(Scalar(dtype_in(x)), np.flatiter)
 
 
-for _name, _rule, _traits in (
+for _name, _rule, _traits in (  # type: ignore[assignment]
     ("shape", shape_type, ""),
     ("ndim", _ndim, ""),
     ("size", _size, ""),

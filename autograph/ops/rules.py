@@ -1,11 +1,11 @@
 """How rules are made: from annotated functions, and by trying the real function on small stand-ins.
 
-`typed` prepares the arguments of a rule by the annotations of its parameters: `Type` is a number or array (lists
-and tuples become arrays, every alternative and every rank is tried), `Types` a sequence of those, `Static` a value
-that must be known; everything else arrives untouched. `probed` makes the whole rule: the real function is called
-with arrays of length-1 dimensions, which gives dtype, kind and the refusals; `shape` gives the shape. Without a
-`shape` the function is called several times with arrays of different small sizes, and a dimension of the result is
-known only if it always equals the same known dimension.
+`typed` prepares the arguments of a rule by the annotations of its parameters: `Type` is a number or array
+(lists and tuples become arrays, every alternative and every rank is tried), `Types` a sequence of those,
+`Static` a value that must be known; everything else arrives untouched. `probed` makes the whole rule: the
+real function is called with arrays of length-1 dimensions, which gives dtype, kind and the refusals;
+`shape` gives the shape. Without a `shape` the function is called several times with arrays of different
+small sizes, and a dimension of the result is known only if it always equals the same known dimension.
 """
 
 from __future__ import annotations
@@ -405,7 +405,7 @@ class _Probe:
             return self.failed(value, arguments)
         shape = self.shape({**_defaults(self.signature), **arguments})
         if shape is BOTTOM:
-            return BOTTOM
+            return BOTTOM  # type: ignore[no-any-return]
         return type_of(out) if isinstance(out, Array) else shaped_result(value, shape)
 
     def call(self, arguments: dict[str, Any], size: Callable[[Dim, int], int]) -> Any:
@@ -419,7 +419,7 @@ class _Probe:
                 return self.fill(shape, leaf.dtype)
             return sample(leaf) if isinstance(leaf, Type) else leaf
 
-        bound = inspect.BoundArguments(self.signature, map_tree(stand_in, arguments))  # type: ignore[arg-type]
+        bound = inspect.BoundArguments(self.signature, map_tree(stand_in, arguments))
         return quietly(self.fn, *bound.args, **bound.kwargs)
 
     def failed(self, error: Exception, arguments: dict[str, Any]) -> Type:
@@ -440,9 +440,8 @@ class _Probe:
     def by_sizes(self, arguments: dict[str, Any]) -> Type:
         """The result type by calls with arrays of several sizes; exact for small arrays of known shapes."""
         arrays = [t for t in leaves(arguments) if isinstance(t, Array)]
-        total = sum(
-            EXACT_SIZE + 1 if t.shape is None or None in t.shape else int(np.prod(t.shape)) for t in arrays
-        )  # type: ignore[arg-type]
+        counts = [math.prod(d for d in t.shape or () if d is not None) for t in arrays]
+        total = sum(n if known(t.shape) else EXACT_SIZE + 1 for n, t in zip(counts, arrays))
         if total <= EXACT_SIZE:
             value = self.call(arguments, lambda dim, n: dim or 0)
             if isinstance(value, ValueError):  # perhaps the values were to blame

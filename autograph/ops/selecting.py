@@ -130,7 +130,7 @@ def taken(a: Type, indices: Any, axis: Any) -> Type:
     else:
         found = axes_of(axis, max(len(shape), 1))
         if found is BOTTOM:
-            return BOTTOM
+            return BOTTOM  # type: ignore[no-any-return]
         i = found[0]
         result = (*shape[:i], *places, *shape[i + 1 :])
     return Array(dtype_in(a), result)
@@ -186,7 +186,7 @@ def _compress(condition: Type, a: Type, axis: Static = None, out: Any = None) ->
         return Array(dtype_in(a), (None,))
     found = axes_of(axis, len(shape))
     if found is BOTTOM:
-        return BOTTOM
+        return BOTTOM  # type: ignore[no-any-return]
     return Array(dtype_in(a), tuple(None if i == found[0] else d for i, d in enumerate(shape)))
 
 
@@ -305,7 +305,7 @@ def _bin_dims(bins: Any) -> Dim:
         return int(t.value)
     if isinstance(t, (Array,)) and t.shape is not None and len(t.shape) == 1 and t.shape[0] is not None:
         return t.shape[0] - 1
-    items, length = sequence(t)
+    _, length = sequence(t)
     return None if length is None else length - 1
 
 

@@ -192,7 +192,7 @@ def _swapaxes(a: Type, axis1: Static, axis2: Static) -> Type:
     shape: Any = list(shape_of(a))  # type: ignore[arg-type]
     first, second = axes_of(axis1, len(shape)), axes_of(axis2, len(shape))
     if first is BOTTOM or second is BOTTOM:
-        return BOTTOM
+        return BOTTOM  # type: ignore[no-any-return]
     i, j = first[0], second[0]
     shape[i], shape[j] = shape[j], shape[i]
     return Array(dtype_in(a), tuple(shape))
@@ -219,7 +219,7 @@ def _expand_dims(a: Type, axis: Static) -> Type:
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     places = axes_of(tuple(axes), len(shape) + len(axes))
     if places is BOTTOM:
-        return BOTTOM
+        return BOTTOM  # type: ignore[no-any-return]
     rest = iter(shape)
     return Array(dtype_in(a), tuple(1 if i in places else next(rest) for i in range(len(shape) + len(axes))))
 
@@ -333,7 +333,7 @@ def _stack(
     rank = len(parts[0].shape or ())
     places = axes_of(axis, rank + 1)
     if places is BOTTOM:
-        return BOTTOM
+        return BOTTOM  # type: ignore[no-any-return]
     i = places[0]
     grown = [Array(a.dtype, (*a.shape[:i], 1, *a.shape[i:])) for a in parts if a.shape is not None]
     shape = joined(grown, i)
@@ -442,7 +442,7 @@ def _repeat(a: Type, repeats: Any, axis: Static = None) -> Type:
         shape, axis = (size_of(shape),), 0
     places = axes_of(axis, len(shape))
     if places is BOTTOM:
-        return BOTTOM
+        return BOTTOM  # type: ignore[no-any-return]
     i = places[0]
     count = type_of(repeats)
     if isinstance(count, Const) and isinstance(count.value, (int, np.integer)):
@@ -580,7 +580,7 @@ def _diagonal(a: Type, offset: Any = 0, axis1: Static = 0, axis2: Static = 1) ->
     shape: Any = shape_of(a)
     places = axes_of((axis1, axis2), len(shape))
     if places is BOTTOM:
-        return BOTTOM
+        return BOTTOM  # type: ignore[no-any-return]
     rest = tuple(d for i, d in enumerate(shape) if i not in places)
     return Array(dtype_in(a), (*rest, _minus_offset(shape[places[0]], shape[places[1]], offset)))
 
@@ -629,7 +629,7 @@ def _of_rank(arr: Type, axis: Any) -> Type:
         return Array(dtype_in(arr), (None,))
     places = axes_of(axis, len(shape))
     if places is BOTTOM:
-        return BOTTOM
+        return BOTTOM  # type: ignore[no-any-return]
     return Array(dtype_in(arr), tuple(None if i == places[0] else d for i, d in enumerate(shape)))
 
 
@@ -671,7 +671,7 @@ def _unstack(x: Type, /, *, axis: Static = 0) -> Type:
     shape: Any = shape_of(x)
     places = axes_of(axis, len(shape))
     if places is BOTTOM:
-        return BOTTOM
+        return BOTTOM  # type: ignore[no-any-return]
     i = places[0]
     value = quietly(np.unstack, sample(x), axis=axis)
     part = result_type(value[0], (*shape[:i], *shape[i + 1 :]))
@@ -680,7 +680,7 @@ def _unstack(x: Type, /, *, axis: Static = 0) -> Type:
     return TupleT((part,) * shape[i])
 
 
-_concatenate = typed(_concatenate)  # type: ignore[assignment]
+_concatenate = typed(_concatenate)
 for _name, _rule, _traits in (
     ("reshape", typed(_reshape), "view"),
     ("ravel", typed(_ravel), "view"),

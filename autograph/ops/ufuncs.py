@@ -111,7 +111,7 @@ def _reduce(ufunc: np.ufunc) -> Callable[..., Type]:
         keywords: dict[str, Any] = {"axis": axis, "dtype": dtype, "keepdims": keepdims}
         if is_given(initial):
             keywords["initial"] = sample(initial)
-        if where is not True:
+        if where is not True:  # type: ignore[comparison-overlap]
             keywords["where"] = sample(where)
         if out is not None:
             keywords["out"] = sample(out)
@@ -121,10 +121,10 @@ def _reduce(ufunc: np.ufunc) -> Callable[..., Type]:
         if out is not None:
             return type_of(out)
         shape: Any = shape_of(array)
-        if where is not True:
+        if where is not True:  # type: ignore[comparison-overlap]
             shape = broadcast(shape, shape_of(where))
             if shape is BOTTOM:
-                return BOTTOM
+                return BOTTOM  # type: ignore[no-any-return]
         return result_type(value, reduced_shape(shape, axis, keepdims))
 
     return typed(body)
@@ -186,10 +186,8 @@ def _at(ufunc: np.ufunc) -> Callable[..., Type]:
             get_item_rule,  # indexing does not need ufuncs; ufuncs need it only here
         )
 
-        results = []
-        for value in [None] if b is None else data(b):
-            results.append(_at_result(ufunc, get_item_rule, a, indices, value))
-        return join(*results)
+        values = [None] if b is None else data(b)
+        return join(*(_at_result(ufunc, get_item_rule, a, indices, value) for value in values))
 
     return rule
 
@@ -199,7 +197,7 @@ def _at_result(ufunc: np.ufunc, get_item_rule: Any, a: Any, indices: Any, b: Any
         return BOTTOM
     target = get_item_rule(a, indices)
     if target is BOTTOM:
-        return BOTTOM
+        return BOTTOM  # type: ignore[no-any-return]
     given: tuple[Any, ...] = () if b is None else (b,)
     operands = [np.ones(1, t.dtype) if isinstance(t, (Array, Scalar)) else sample(t) for t in given]
     if isinstance(quietly(ufunc.at, np.ones(1, a.dtype), [0], *operands), TypeError):
