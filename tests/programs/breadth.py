@@ -5,6 +5,8 @@ complex vector, `S` a square matrix, `n` a number. A template names its operands
 options by kind of option, as `<axis>`; the dtypes of the arguments vary.
 """
 
+# The rows of templates are wide. ruff: noqa: E501
+
 from __future__ import annotations
 
 import re
@@ -38,7 +40,7 @@ A: <A>.reshape(-1, 1) | <V>[:, None] * <V> | <V>[:, np.newaxis] | np.expand_dims
 A: np.take(<A>, [0, 1], axis=<axis2>) | np.delete(<A>, 0, axis=<axis2>) | np.insert(<A>, 1, <n>, axis=<axis2>) | np.swapaxes(<A>, 0, 1) | np.moveaxis(<A>, 0, -1) | <A>.astype(<dtype>) | np.asarray(<A>, dtype=<dtype>)
 A: np.array_split(<A>, 2)[0] | np.split(<A>, [1])[1] | np.column_stack([<V>, <V>]) | np.block([[<A>, <A>]]) | np.ascontiguousarray(<A>) | np.tensordot(<A>, <A>, axes=([0], [0])) | np.cov(<A>) | np.corrcoef(<V>, <V>)
 A: np.maximum.outer(<V>, <V>) | np.add.outer(<V>, <V>) | np.add.accumulate(<A>, axis=<axis2>) | np.select([<A> > 1, <A> < 0], [<A>, 0 * <A>], default=<n>) | np.round(<A>, <int2>) | <A>.round(1) | <A>.clip(<n>, 3)
-A: np.apply_along_axis(np.sort, 0, <A>) | np.take_along_axis(<A>, np.argsort(<A>, axis=0), axis=0) | np.partition(<A>, 1, axis=1) * 0 | <A>[<A>[:, 0].argsort(kind='stable')] | np.resize(<A>, (2, 2)) | <A>[[0, 1]][:, [1, 0]]
+A: np.take_along_axis(<A>, np.argsort(<A>, axis=0), axis=0) | np.partition(<A>, 1, axis=1) * 0 | <A>[<A>[:, 0].argsort(kind='stable')] | np.resize(<A>, (2, 2)) | <A>[[0, 1]][:, [1, 0]]
 A: np.gradient(<A>, axis=<axis2>) | np.cross(np.ones((2, 3)), [1, 2, <n>]) | np.indices((2, 3))[1] | np.mgrid[0:2, 0:3][0] | np.compress([True, False, True], <A>, axis=0) | np.squeeze(<A>[None]) | <A>.squeeze() | <A>[None][0] | np.tri(3, 2)
 V: <A>[0] | <A>[:, 1] | <A>[-1] | <A>.ravel() | <A>.flatten() | <A>.reshape(-1) | np.ravel(<A>, order='F') | <A>.diagonal() | np.diag(<A>) | <V>[::-1] | <V>[1:] | <V>[::2] | <V>[<I> % 2] | <V>[<V> > <n>] | <V>[<int>:]
 V: np.concatenate([<V>, <V>]) | np.append(<V>, <n>) | np.roll(<V>, <int>) | np.repeat(<V>, 2) | np.tile(<V>, 2) | np.cumsum(<V>) | np.cumprod(<V>) | np.diff(<V>) | np.ediff1d(<V>) | np.sort(<V>) | np.unique(<V>) | np.flip(<V>)
@@ -46,8 +48,8 @@ V: np.linspace(0, <n>, 5) | np.arange(<int> + 4) * 0.5 | np.arange(0, 3, 0.5) | 
 V: np.where(<M>, <V>, <n>) | np.where(<V> > 0, <V>, -<V>) | np.compress(<M>, <V>) | np.extract(<V> > 0, <V>) | np.choose(<I> % 2, [<V>, -<V>]) | np.take(<V>, <I>, mode=<mode>) | np.clip(<V>, None, <n>) | np.nan_to_num(<V>, nan=<n>)
 V: np.trim_zeros(<V>) | np.pad(<V>, (1, 2), mode=<pad>) | np.polyval([1, 2, 3], <V>) | np.polyfit([0, 1, 2], [1, 2, <n>], 1) | np.gradient(<V>) | np.percentile(<V>, [25, 50]) | np.quantile(<V>, 0.3) * np.ones(2) | np.insert(<V>, 0, <n>) | np.delete(<V>, 0)
 V: <V>.astype(<dtype>) | <V>.copy() | <A> @ <V>[: 1].repeat(<A>.shape[1]) | <A>.sum(axis=<axis2>) | np.add.reduce(<A>, axis=<axis2>) | np.maximum.reduce(<A>) | np.maximum.accumulate(<V>) | np.multiply.accumulate(<V>) | np.hypot(<V>, 3)
-V: np.piecewise(<V>, [<V> < 0, <V> >= 0], [0, 1]) | np.select([<V> > 1], [<V>], <n>) | np.fromiter((t for t in range(3)), float) | np.array([<n>, 1, 2.5]) | np.array([<n>, <n>], dtype=<dtype>) | np.union1d(<V>, <V>) | np.setdiff1d(<V>, [1]) | np.intersect1d(<V>, <V>)
-V: np.apply_along_axis(np.sum, <axis2>, <A>) | np.einsum('ij->i', <A>) | np.einsum('i,i->i', <V>, <V>) | np.inner(<A>, <A>[0]) | np.nancumsum(<V>) | np.fft.fft(<V>).real.round(6) | np.modf(<V>)[0] | np.frexp(<V>)[0] | np.divmod(<V>, 2)[1] | np.ldexp(<V>, 2)
+V: np.select([<V> > 1], [<V>], <n>) | np.fromiter((t for t in range(3)), float) | np.array([<n>, 1, 2.5]) | np.array([<n>, <n>], dtype=<dtype>) | np.union1d(<V>, <V>) | np.setdiff1d(<V>, [1]) | np.intersect1d(<V>, <V>)
+V: np.einsum('ij->i', <A>) | np.einsum('i,i->i', <V>, <V>) | np.inner(<A>, <A>[0]) | np.nancumsum(<V>) | np.fft.fft(<V>).real.round(6) | np.modf(<V>)[0] | np.frexp(<V>)[0] | np.divmod(<V>, 2)[1] | np.ldexp(<V>, 2)
 V: np.lexsort((<V>,)) * 1.0 | np.histogram(<V>, bins=3, range=(0, 4))[0] | np.digitize(<V>, [0, 1, 2]) * 1.5 | np.histogram(<V>, bins=[0, 1, 2])[1] | np.mean(<A>, axis=<axis2>, keepdims=True)[0] | np.trapezoid(<A>) | np.split(<V>, 1)[0] | np.squeeze(<V>[None])
 I: np.argsort(<V>, kind='stable') | np.nonzero(<V>)[0] | np.flatnonzero(<V> > <n>) | np.searchsorted(np.sort(<V>), <V>) | np.searchsorted([0, 1, 2], <V>, side='right') | np.digitize(<V>, [0, 1]) | np.bincount(np.abs(<I>) % 5) | np.bincount([0, 1, 1], minlength=4)
 I: np.arange(<int> + 4) | np.arange(1, 6, 2) | np.array(<A>.shape) | <I> % 3 | <I> // 2 | <I> * 2 | np.cumsum(<I>) | np.abs(<I>) | <V>.astype(int) | np.argmax(<A>, axis=<axis2>) | np.unique(<I>) | np.unique(<I>, return_counts=True)[1] | np.where(<M>)[0]
@@ -61,7 +63,7 @@ n: len(<V>) | <A>.size | <A>.shape[0] | <A>.ndim | <V>.nbytes | np.argmax(<V>) |
 n: np.array_equal(<V>, <V>) | np.allclose(<V>, <V>) | np.any(<V>) | np.size(<A>, 0) | np.ndim(<A>) | np.shape(<A>)[1] | np.float32(<n>) | np.int64(<int>) | np.interp(<n>, [0, 1], [2, 3]) | np.sqrt(<n>) | np.abs(<n>) | np.maximum(<n>, 1) | np.round(<n>, 1) | np.trapezoid(<V>)
 n: <C>[0].real | abs(<C>[0]) | np.angle(<C>[0]) | np.linalg.eigvalsh(<S> + <S>.T)[0] | np.linalg.svd(<S>)[1][0] | np.linalg.matrix_rank(<S>) | np.cross([1, 2], [3, <n>]) | np.einsum('ii', <S>) | np.einsum('i,i', <V>, <V>) | np.searchsorted([0, 1, 2], <n>) | sum(<V>) | max(<V>) | min(<I>)
 n: <A>.sum(dtype=<dtype>) | np.sum(<A>, initial=<n>) | np.max(<V>, initial=0) | np.sum(<V>, where=<V> > 0) | np.mean(<V>, where=<V> > 0) | np.count_nonzero(<V>) | np.average(<V>, weights=np.abs(<V>) + 1) | np.result_type(<A>, <I>).itemsize | <A>.dtype.itemsize | np.finfo(<V>.dtype).eps | np.divide(<n>, 2)
-"""  # noqa: E501
+"""
 
 
 def _table() -> dict[str, list[str]]:

@@ -17,6 +17,7 @@ import re
 import signal
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -54,7 +55,7 @@ class Report:
 
     program: Program
     failures: list[Failure] = field(default_factory=list)
-    refusals: list[str] = field(default_factory=list)
+    refusals: list[Failure] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
 
@@ -75,7 +76,8 @@ def check(
                 report.failures.append(Failure(mode, position, "internal", got.refused, text))
                 break
             if got.refused is not None:
-                report.refusals.append(f"{mode}: {_template(got.refused)}")
+                text = re.sub(r"\d+", "#", got.refused.strip().splitlines()[0])[:160]
+                report.refusals.append(Failure(mode, position, "refused", got.refused, text))
                 report.counts[f"{mode} refused"] += 1
                 break  # the state of the globals may differ from here on
             if found := difference(plain, got):
@@ -146,8 +148,10 @@ def explained(converted: Any, args: tuple[Any, ...]) -> tuple[int, int] | None:
         text = str(converted.explain(*args))
     except Exception:
         return None
-    staged = len(re.findall(r"\bstaged\b", text))
-    return staged, len(re.findall(r"\b(?:unrolled|fell back|host)\b", text))
+    lines = [line for line in text.splitlines() if re.search(r"(loop|branch|expression): ", line)]
+    staged = sum(": staged" in line for line in lines)
+    known = ("only known values", "short tuple", "short list")  # nothing traced decides how these go on
+    return staged, sum(": staged" not in line and not any(why in line for why in known) for line in lines)
 
 
 def _count(program: Program, report: Report, timeout: float) -> None:
@@ -156,7 +160,8 @@ def _count(program: Program, report: Report, timeout: float) -> None:
     namespace = load(program, " counted")
     converted = ag.to_graph(namespace["f"])
     args = make_args(program.inputs[0], namespace)
-    with contextlib.suppress(HangError), _alarm(timeout):
+    with contextlib.suppress(HangError), _alarm(timeout), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         ops = staged_counts(converted, args())
         if ops is not None:
             for name, number in ops.items():
@@ -268,18 +273,19 @@ def main(argv: list[str] | None = None) -> int:
     refusals: Counter[str] = Counter()
     failing: dict[tuple[str, str, str], Report] = {}
     causes: Counter[tuple[str, str, str]] = Counter()
-    refused_example: dict[str, Program] = {}
+    refused_example: dict[str, Report] = {}
     bad: set[str] = set()
     refused: set[str] = set()
     for report in run(
         options.level, range(options.seed, options.seed + options.count), modes, options.timeout, options.jobs
     ):
         counts += report.counts
-        for text in set(report.refusals):
-            refusals[text] += 1
+        for refusal in report.refusals[:1]:
+            refusals[refusal.got] += 1
             refused.add(report.program.name)
-            if text not in refused_example or len(report.program.source) < len(refused_example[text].source):
-                refused_example[text] = report.program
+            example = refused_example.get(refusal.got)
+            if example is None or len(report.program.source) < len(example.program.source):
+                refused_example[refusal.got] = Report(report.program, [refusal])
         for failure in report.failures:
             counts["hangs"] += failure.kind == "hang"
             counts["crashes"] += failure.kind == "crash"
@@ -291,7 +297,10 @@ def main(argv: list[str] | None = None) -> int:
     for cause, number in causes.most_common(options.show):
         _show(failing[cause], number, options.shrink, options.timeout)
     for text, number in refusals.most_common():
-        print(f"refused {number} times (e.g. {refused_example[text].name}): {text}")
+        if options.shrink:
+            _show(refused_example[text], number, True, options.timeout)
+        else:
+            print(f"refused {number} times (e.g. {refused_example[text].program.name}): {text}")
     _summary(options.level, counts, len(bad), len(causes), len(refused), time.monotonic() - started)
     return 1 if bad else 0
 

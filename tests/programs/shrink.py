@@ -1,8 +1,8 @@
 """Makes a failing program small: removes and simplifies parts of its syntax tree while it still fails alike.
 
 The candidates are tried from large to small: whole functions, statements, compound statements replaced by
-their bodies, then expressions replaced by a part of them or by a constant. Each accepted candidate starts
-the next round, until nothing can be removed.
+their bodies, then expressions replaced by a part of them or by a constant. The passes are repeated until
+nothing can be removed.
 """
 
 from __future__ import annotations
@@ -26,16 +26,21 @@ def shrink(
     """The smallest program found within `seconds` that still fails like `failure`, and how it fails."""
     ends = time.monotonic() + seconds
     best, found = program, failure
-    changed = True
-    while changed and time.monotonic() < ends:
-        changed = False
-        for candidate in _candidates(best):
+    start, changed = 0, False  # after a success go on from the same place: what was tried before fails again
+    while time.monotonic() < ends:
+        for number, candidate in enumerate(_candidates(best)):
             if time.monotonic() > ends:
                 break
+            if number < start:
+                continue
             again = _fails(candidate, failure, timeout)
             if again is not None:
-                best, found, changed = candidate, again, True
+                best, found, start, changed = candidate, again, number, True
                 break
+        else:
+            if not changed:
+                break
+            start, changed = 0, False
     return best, found
 
 
@@ -45,7 +50,9 @@ def _fails(program: Program, failure: Failure, timeout: float) -> Failure | None
         report = check(program, (failure.mode,), timeout)
     except Exception:  # the candidate is no program
         return None
-    return next((other for other in report.failures if other.cause == failure.cause), None)
+    return next(
+        (other for other in (*report.failures, *report.refusals) if other.cause == failure.cause), None
+    )
 
 
 def _candidates(program: Program) -> Iterator[Program]:
