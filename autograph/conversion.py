@@ -50,7 +50,9 @@ _sources: dict[int, _Source] = {}
 class _Converted:
     """The converted form of one function object, and the outside values that it was made for."""
 
-    def __init__(self, fn: types.FunctionType, result: Any, tree: Any, static: dict[str, tuple[Reference, Any]]) -> None:
+    def __init__(
+        self, fn: types.FunctionType, result: Any, tree: Any, static: dict[str, tuple[Reference, Any]]
+    ) -> None:
         self.function = weakref.ref(fn)
         self.result, self.tree, self.static = result, tree, static
 
@@ -94,12 +96,16 @@ def _convert(fn: types.FunctionType) -> _Converted:
     shadowed = frozenset(n for n in namespace if hasattr(builtins, n) and not n.startswith("__"))
     static: dict[str, tuple[Reference, Any]] = {}
     for name in entry.external(shadowed):
-        reference: Reference = CellReference(cells[name], name) if name in cells else GlobalReference(namespace, name)
+        reference: Reference = (
+            CellReference(cells[name], name) if name in cells else GlobalReference(namespace, name)
+        )
         value = _peek(reference)
         if value is not _MISSING and _is_static_name(value):
             static[name] = (reference, value)
     modules = frozenset(
-        n for n, (_, v) in static.items() if isinstance(v, types.ModuleType) and not is_user_module(v.__name__)
+        n
+        for n, (_, v) in static.items()
+        if isinstance(v, types.ModuleType) and not is_user_module(v.__name__)
     )
     free = tuple(n for n in static if n in cells)
     key = (frozenset(static), modules, shadowed, free)
@@ -157,7 +163,11 @@ def plain_function(fn: Any) -> types.FunctionType:
             fn = fn.__func__
         elif hasattr(fn, "python_function"):
             fn = fn.python_function
-        elif not isinstance(fn, type) and hasattr(type(fn), "__call__") and isinstance(type(fn).__call__, types.FunctionType):
+        elif (
+            not isinstance(fn, type)
+            and hasattr(type(fn), "__call__")
+            and isinstance(type(fn).__call__, types.FunctionType)
+        ):
             fn = type(fn).__call__
         else:
             raise TypeError(f"{fn!r} is not a Python function, method or callable object")

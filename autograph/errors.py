@@ -55,7 +55,9 @@ class StagingError(Exception):
         level = ag.host_call(sensor.read, result=ag.spec("float64")) * 2                 # the type is declared
     """
 
-    def __init__(self, what: str, *, why: str = "", instead: str = "", location: Location | None = None) -> None:
+    def __init__(
+        self, what: str, *, why: str = "", instead: str = "", location: Location | None = None
+    ) -> None:
         self.what, self.why, self.instead, self.location = what, why, instead, location
         self.trail: tuple[Any, ...] = ()  # the places for the traceback, the innermost first
         self.inside = ""  # the way from a named value to the part that is meant: ".field[0]"
@@ -81,7 +83,9 @@ class ConversionError(StagingError, SyntaxError):
         def f(x): ...              # a plain function
     """
 
-    def __init__(self, what: str, *, why: str = "", instead: str = "", location: Location | None = None) -> None:
+    def __init__(
+        self, what: str, *, why: str = "", instead: str = "", location: Location | None = None
+    ) -> None:
         StagingError.__init__(self, what, why=why, instead=instead, location=location)
 
     __str__ = StagingError.__str__

@@ -60,7 +60,9 @@ class CacheInfo(NamedTuple):
 class Concrete:
     """A function traced for one signature."""
 
-    def __init__(self, key: Hashable, types_: tuple[Type, ...], trace: Trace, passes: int, reason: str) -> None:
+    def __init__(
+        self, key: Hashable, types_: tuple[Type, ...], trace: Trace, passes: int, reason: str
+    ) -> None:
         self.key, self.types = key, types_
         self.graph = trace.graph
         self.guards = list(trace.guards.values())
@@ -195,16 +197,23 @@ class GraphFunction:
         memo: dict[int, int] = {}
         names = self._names(len(args), kwargs)
         parts = tuple(
-            ("value", v) if n in self._static else signature(v, memo) for n, v in zip(names, (*args, *kwargs.values()))
+            ("value", v) if n in self._static else signature(v, memo)
+            for n, v in zip(names, (*args, *kwargs.values()))
         )
         return (len(args), tuple(kwargs), parts)
 
     def _names(self, count: int, kwargs: dict[str, Any]) -> list[str]:
         names = list(self._plain.__code__.co_varnames[: self._plain.__code__.co_argcount])
-        if not isinstance(self.python_function, types.FunctionType) and not isinstance(self.python_function, staticmethod):
-            names = names[1:] if isinstance(self.python_function, types.MethodType) or hasattr(
-                type(self.python_function), "__call__"
-            ) and not isinstance(self.python_function, (functools.partial, types.FunctionType)) else names
+        if not isinstance(self.python_function, types.FunctionType) and not isinstance(
+            self.python_function, staticmethod
+        ):
+            names = (
+                names[1:]
+                if isinstance(self.python_function, types.MethodType)
+                or (hasattr(type(self.python_function), "__call__")
+                and not isinstance(self.python_function, (functools.partial, types.FunctionType)))
+                else names
+            )
         positional = (names + [""] * count)[:count]
         return [*positional, *kwargs]
 
@@ -233,7 +242,11 @@ class GraphFunction:
     def _unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any], error: TypeError) -> StagingError:
         names = self._names(len(args), kwargs)
         given = dict(zip(names, (*args, *kwargs.values())))
-        bad = [f"'{n}'" for n in names if n in self._static and not isinstance(given[n], collections.abc.Hashable)]
+        bad = [
+            f"'{n}'"
+            for n in names
+            if n in self._static and not isinstance(given[n], collections.abc.Hashable)
+        ]
         return StagingError(
             f"the static argument {', '.join(bad) or 'given'} of '{self.__name__}' cannot be hashed: {error}",
             why="A static argument's value is part of the key of a trace.",
@@ -280,7 +293,10 @@ class GraphFunction:
         general = self._general.get(erased)
         wider: tuple[Type, ...] | None = None
         if general is not None and general.key != key:
-            if all(conforms(v, t) for t, v in zip(general.types, (*args, *kwargs.values()))) and general.holds():
+            if (
+                all(conforms(v, t) for t, v in zip(general.types, (*args, *kwargs.values())))
+                and general.holds()
+            ):
                 self._hits += 1
                 self._remember(key, general)
                 return general
@@ -317,7 +333,12 @@ class GraphFunction:
         return "; ".join(changes) or "the arguments share memory differently"
 
     def _trace(
-        self, key: Hashable, args: tuple[Any, ...], kwargs: dict[str, Any], wider: tuple[Type, ...] | None, reason: str
+        self,
+        key: Hashable,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        wider: tuple[Type, ...] | None,
+        reason: str,
     ) -> Concrete:
         decisions = Decisions()
         for passes in range(1, MAX_PASSES + 1):
@@ -368,7 +389,11 @@ class GraphFunction:
             label = name or f"argument {i}"
             special = f"arg:{label}" in trace.decisions.specialized
             try:
-                t = Const(value) if name in self._static or special else abstract(trace, value, ("arg", i), memo)
+                t = (
+                    Const(value)
+                    if name in self._static or special
+                    else abstract(trace, value, ("arg", i), memo)
+                )
             except StagingError as error:
                 error.what = f"argument '{name or i}{error.inside}': {error.what}"
                 raise
@@ -378,13 +403,13 @@ class GraphFunction:
             tensors = iter(_parameters(trace, t, label))
             values.append(unflatten(t, tensors))
         callee = self.python_function
-        if not isinstance(callee, (types.FunctionType, types.MethodType, functools.partial)) and not is_static(callee):
+        if not isinstance(
+            callee, (types.FunctionType, types.MethodType, functools.partial)
+        ) and not is_static(callee):
             callee = outside_object(trace, callee)
 
         def body() -> Any:
-            return pack(
-                calls.call(callee, *values[: len(args)], **dict(zip(kwargs, values[len(args) :])))
-            )
+            return pack(calls.call(callee, *values[: len(args)], **dict(zip(kwargs, values[len(args) :]))))
 
         alive, result = trace.run(body)
         _refuse_functions(trace, result)
@@ -414,7 +439,11 @@ class GraphFunction:
         lines = [f"{self.__name__}: traced because: {concrete.reason}; {concrete.passes} pass(es)"]
         seen: set[str] = set()
         notes = [(n.place, n.what) for n in concrete.notes]
-        notes += [(o.place, "branch: staged, its test is a traced value") for o in concrete.graph.operations() if o.name == "cond"]
+        notes += [
+            (o.place, "branch: staged, its test is a traced value")
+            for o in concrete.graph.operations()
+            if o.name == "cond"
+        ]
         for place, what in notes:
             where = "" if place is None else f"{place.code.co_filename}:{place.line}: "
             text = f"  {where}{what}"
@@ -487,7 +516,11 @@ def user_traceback(error: BaseException) -> types.TracebackType | None:
     """The user's lines of an exception's traceback; all of it where there are none, or where a person debugs us."""
     if os.environ.get("AUTOGRAPH_DEBUG", "0") >= "1":
         return error.__traceback__
-    if isinstance(error, ConversionError) and error.location is not None and error.location.column is not None:
+    if (
+        isinstance(error, ConversionError)
+        and error.location is not None
+        and error.location.column is not None
+    ):
         return at_spots([spot_of(error.location)])
     seen, linked = {id(error)}, [error.__context__, error.__cause__]
     while linked:
@@ -547,11 +580,15 @@ def _refuse_functions(trace: Trace, result: Any) -> None:
                         why="It refers to values that exist only while the graph runs.",
                         instead="Return the values, and make the function outside.",
                     )
-                    trace.poison = trace.located(error, Place(leaf.__code__, -1, leaf.__code__.co_firstlineno))
+                    trace.poison = trace.located(
+                        error, Place(leaf.__code__, -1, leaf.__code__.co_firstlineno)
+                    )
                     if error.location is not None:
                         text = error.location.source_line().rstrip()
                         start = len(text) - len(text.lstrip())
-                        error.location = dataclasses.replace(error.location, column=start, end_column=len(text))
+                        error.location = dataclasses.replace(
+                            error.location, column=start, end_column=len(text)
+                        )
                     raise error
 
 
@@ -629,7 +666,11 @@ def _pass_captures(g: Graph, free: dict[int, dict[int, Tensor]]) -> None:
 
 @overload
 def to_graph(
-    fn: None = None, *, static: Iterable[str] = (), signature: tuple[Any, ...] | None = None, recursive: bool = True
+    fn: None = None,
+    *,
+    static: Iterable[str] = (),
+    signature: tuple[Any, ...] | None = None,
+    recursive: bool = True,
 ) -> Callable[[Callable[..., Any]], GraphFunction]: ...
 
 
@@ -644,7 +685,11 @@ def to_graph(
 
 
 def to_graph(
-    fn: Any = None, *, static: Iterable[str] = (), signature: tuple[Any, ...] | None = None, recursive: bool = True
+    fn: Any = None,
+    *,
+    static: Iterable[str] = (),
+    signature: tuple[Any, ...] | None = None,
+    recursive: bool = True,
 ) -> Any:
     """Makes a function run as a graph: traced once for each signature of its arguments, then run from the graph.
 

@@ -19,7 +19,12 @@ from autograph.operators.tracer import current, emit, pack, record
 from autograph.ops import core
 from autograph.ops.base import define
 
-_PYTHON = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(np.float64), complex: np.dtype(np.complex128)}
+_PYTHON = {
+    bool: np.dtype(bool),
+    int: np.dtype(np.int64),
+    float: np.dtype(np.float64),
+    complex: np.dtype(np.complex128),
+}
 _KINDS = {"b": bool, "i": int, "f": float, "c": complex}
 
 

@@ -30,7 +30,9 @@ def get_mode() -> str:
     mode = os.environ.get("AUTOGRAPH_MODE", "") or "graph"
     if mode not in MODES:
         raise StagingError(
-            f"AUTOGRAPH_MODE is {mode!r}", why="It names the mode of all decorated functions.", instead="Use graph, eager or ops."
+            f"AUTOGRAPH_MODE is {mode!r}",
+            why="It names the mode of all decorated functions.",
+            instead="Use graph, eager or ops.",
         )
     return mode
 

@@ -32,7 +32,9 @@ class _Subscript(Transformer):
         self.generic_visit(node)
         if not isinstance(node.ctx, gast.Load):
             return node
-        if _is_literal(node.slice) and not isinstance(node.value, gast.Attribute):  # np.mgrid[...] makes an array
+        if _is_literal(node.slice) and not isinstance(
+            node.value, gast.Attribute
+        ):  # np.mgrid[...] makes an array
             return node
         return quote_expression("ag__.get_item(value, index)", value=node.value, index=self.index(node.slice))
 

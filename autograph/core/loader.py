@@ -87,7 +87,9 @@ def compile_factory(
     )
     name = name or node.name
     path, made = f"{_FACTORY}.<locals>.{unique}", getattr(node, "made_functions", {})
-    factory_code = _renamed(factory_code, unique, name, lambda text: _qualified(text, path, qualname or name, made))
+    factory_code = _renamed(
+        factory_code, unique, name, lambda text: _qualified(text, path, qualname or name, made)
+    )
     factory_code = _register(factory_code, name, user_functions)
     # A function made by hand, not by exec: exec would add __builtins__ to the dict.
     return types.FunctionType(factory_code, fn_globals, _FACTORY)
@@ -122,7 +124,11 @@ def _complete_locations(tree: ast.AST) -> None:
             position = _own_position(node) or position
             for name, value in zip(_POSITION, position, strict=True):
                 setattr(node, name, value)
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "ag__":
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == "ag__"
+            ):
                 # The compiler takes the last line of `a.b` for the line of the call `a.b()`.
                 node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
         pending += [(child, position) for child in ast.iter_child_nodes(node)]
@@ -157,9 +163,7 @@ def _qualified(text: str, path: str, qualname: str, made: dict[str, str]) -> str
     return ".<locals>.".join([qualname, *filter(None, parts)])
 
 
-def _renamed(
-    code: types.CodeType, unique: str, name: str, qualified: Callable[[str], str]
-) -> types.CodeType:
+def _renamed(code: types.CodeType, unique: str, name: str, qualified: Callable[[str], str]) -> types.CodeType:
     """The code with the unique name replaced by the user's, in its names, qualified names and nested code."""
 
     def constant(value: Any) -> Any:
@@ -176,13 +180,16 @@ def _renamed(
     return code.replace(**changes)
 
 
-def _register(code: types.CodeType, name: str, user_functions: UserFunctions | None, depth: int = 0) -> types.CodeType:
+def _register(
+    code: types.CodeType, name: str, user_functions: UserFunctions | None, depth: int = 0
+) -> types.CodeType:
     """The code, noted as converted together with all code in it, under the names of the user's functions."""
     part = depth > 1 and user_functions is not None and code not in user_functions
     if not part and depth > 0:
         name = code.co_name
     constants = tuple(
-        _register(c, name, user_functions, depth + 1) if isinstance(c, types.CodeType) else c for c in code.co_consts
+        _register(c, name, user_functions, depth + 1) if isinstance(c, types.CodeType) else c
+        for c in code.co_consts
     )
     code = code.replace(co_consts=constants, **({"co_name": name} if part else {}))
     key = id(code)

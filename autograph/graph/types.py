@@ -209,9 +209,13 @@ class Site:
     The table only grows. `on_change` is called when it grows after it was read in this pass of the trace.
     """
 
-    def __init__(self, key: Hashable, kind: str, cls: type, on_change: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, key: Hashable, kind: str, cls: type, on_change: Callable[[], None] | None = None
+    ) -> None:
         self.key, self.kind, self.cls = key, kind, cls
-        self.elem: Type = BOTTOM  # list, set, cell: what it holds; dict: values under keys that are not constants
+        self.elem: Type = (
+            BOTTOM  # list, set, cell: what it holds; dict: values under keys that are not constants
+        )
         self.key_type: Type = BOTTOM  # dict: the keys that are not constants
         self.fixed: tuple[Type, ...] | None = None  # list: types by position while the length never changes
         self.varies = False  # list: the length changes
@@ -555,7 +559,9 @@ def conforms(value: Any, t: Type) -> bool:
     if isinstance(t, Const):
         if type(value) in NUMBERS or isinstance(value, (str, bytes, np.generic)):
             return const_key(value) == const_key(t.value)
-        return value is t.value or (type(value) is type(t.value) and isinstance(value, tuple) and value == t.value)
+        return value is t.value or (
+            type(value) is type(t.value) and isinstance(value, tuple) and value == t.value
+        )
     if isinstance(t, Py):
         return type(value) is t.cls
     if isinstance(t, Scalar):
@@ -568,7 +574,9 @@ def conforms(value: Any, t: Type) -> bool:
         return len(t.shape) == value.ndim and all(d is None or d == n for d, n in zip(t.shape, value.shape))
     if isinstance(t, TupleT):
         return (
-            type(value) is t.cls and len(value) == len(t.items) and all(conforms(v, i) for v, i in zip(value, t.items))
+            type(value) is t.cls
+            and len(value) == len(t.items)
+            and all(conforms(v, i) for v, i in zip(value, t.items))
         )
     if isinstance(t, SeqT):
         return type(value) is tuple and all(conforms(v, t.elem) for v in value)

@@ -245,7 +245,9 @@ def not_in(value: Any, container: Any) -> Any:
     return not_(in_(value, container))
 
 
-def split(value: Tensor, choose: Callable[[Type], bool], special: Callable[[Any], Any], rest: Callable[[Any], Any]) -> Any:
+def split(
+    value: Tensor, choose: Callable[[Type], bool], special: Callable[[Any], Any], rest: Callable[[Any], Any]
+) -> Any:
     """Takes a union apart at run time: `special` for the members that `choose` accepts, one by one; `rest` for the others."""
     trace = current()
     assert trace is not None
@@ -285,4 +287,17 @@ def is_object(t: Type) -> bool:
     return isinstance(t, Ref) and t.kind == "object"
 
 
-__all__ = ["and_", "compare_chain", "cond", "if_exp", "if_stmt", "in_", "is_", "is_not", "not_", "not_in", "or_", "operator"]
+__all__ = [
+    "and_",
+    "compare_chain",
+    "cond",
+    "if_exp",
+    "if_stmt",
+    "in_",
+    "is_",
+    "is_not",
+    "not_",
+    "not_in",
+    "operator",
+    "or_",
+]

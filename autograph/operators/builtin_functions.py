@@ -72,7 +72,9 @@ def register(function: Any, op: Op) -> None:
 
     @handles(function)
     def handler(x: Any, *args: Any, **kwargs: Any) -> Any:
-        handled = split_objects(x, lambda o: special_call(o, special, op), lambda o: call(function, o, *args, **kwargs))
+        handled = split_objects(
+            x, lambda o: special_call(o, special, op), lambda o: call(function, o, *args, **kwargs)
+        )
         if handled is not None:
             return handled[0]
         return emit(op, consumed(x) if isinstance(x, TracedValue) else x, *map(pack, args), **kwargs)
@@ -225,7 +227,10 @@ def type_(*args: Any) -> Any:
 @handles(callable)
 def callable_(value: Any) -> Any:
     if isinstance(value, Tensor):
-        return all(isinstance(m, Const) and callable(m.value) or method_of(value, "__call__") is not None for m in members(value._ag_type))
+        return all(
+            (isinstance(m, Const) and callable(m.value)) or method_of(value, "__call__") is not None
+            for m in members(value._ag_type)
+        )
     return isinstance(value, BoundMethod) or callable(value)
 
 
@@ -276,10 +281,16 @@ def _source(iterable: Any) -> Any:
             iterable = inner[0]
     if isinstance(iterable, (GeneratorValue, Filtered)):
         return materialize(iterable)
-    if isinstance(iterable, Tensor) and isinstance(iterable._ag_type, Ref) and iterable._ag_type.kind == "set":
+    if (
+        isinstance(iterable, Tensor)
+        and isinstance(iterable._ag_type, Ref)
+        and iterable._ag_type.kind == "set"
+    ):
         return emit(ops.TO_LIST, iterable)
     if isinstance(iterable, Tensor) and known_items(iterable) is None:
-        if isinstance(iterable._ag_type, IterT) or (isinstance(iterable._ag_type, Ref) and iterable._ag_type.kind == "dict"):
+        if isinstance(iterable._ag_type, IterT) or (
+            isinstance(iterable._ag_type, Ref) and iterable._ag_type.kind == "dict"
+        ):
             return emit(ops.TO_LIST, iterable)
     return iterable
 
@@ -451,13 +462,27 @@ def _extreme_object(items: Any, name: str, options: dict[str, Any]) -> Any:
         def better() -> Any:
             return item < best.get() if name == "min" else item > best.get()
 
-        if_stmt(or_(empty.get(), better), lambda: best.set(item) and None, lambda: None, lambda: (), lambda v: None, ())
+        if_stmt(
+            or_(empty.get(), better),
+            lambda: best.set(item) and None,
+            lambda: None,
+            lambda: (),
+            lambda v: None,
+            (),
+        )
         empty.set(False)
 
     for_stmt(items, None, turn, lambda: (), lambda v: None, ())
     if "default" in options:
         return if_exp(empty.get(), lambda: options["default"], best.get)
-    if_stmt(empty.get(), lambda: emit(ops.MIN if name == "min" else ops.MAX, ()), lambda: None, lambda: (), lambda v: None, ())
+    if_stmt(
+        empty.get(),
+        lambda: emit(ops.MIN if name == "min" else ops.MAX, ()),
+        lambda: None,
+        lambda: (),
+        lambda v: None,
+        (),
+    )
     return best.get()
 
 
@@ -466,7 +491,11 @@ def _extreme(op: Op, by: Op, name: str) -> Any:
         if len(args) == 1:
             args = (consumed(args[0]),)
         if key is not None:
-            items = emit(ops.TO_LIST, pack(args[0])) if len(args) == 1 else emit(ops.NEW_LIST, tuple(map(pack, args)))
+            items = (
+                emit(ops.TO_LIST, pack(args[0]))
+                if len(args) == 1
+                else emit(ops.NEW_LIST, tuple(map(pack, args)))
+            )
             if options:
                 refuse(
                     f"{name}() is given both key and default",
@@ -511,7 +540,14 @@ def _quantifier(op: Op, stop_at: bool) -> Any:
 
         def turn(item: Any) -> None:
             test = truth(item)
-            if_stmt(test if stop_at else not_(test), lambda: found.set(True) and None, lambda: None, lambda: (), lambda v: None, ())
+            if_stmt(
+                test if stop_at else not_(test),
+                lambda: found.set(True) and None,
+                lambda: None,
+                lambda: (),
+                lambda v: None,
+                (),
+            )
 
         for_stmt(iterable, lambda: not_(found.get()), turn, lambda: (), lambda v: None, ())
         return found.get() if stop_at else not_(found.get())
@@ -654,7 +690,9 @@ def reduce_(fn: Any, iterable: Any, *initial: Any) -> Any:
             "Give the initial value: functools.reduce(function, items, 0).",
         )
     total = Box("the result of reduce", initial[0])
-    for_stmt(items, None, lambda i: total.set(call(fn, total.get(), i)) and None, lambda: (), lambda v: None, ())
+    for_stmt(
+        items, None, lambda i: total.set(call(fn, total.get(), i)) and None, lambda: (), lambda v: None, ()
+    )
     return total.get()
 
 
@@ -663,7 +701,7 @@ def wraps_(wrapped: Any, *args: Any, **kwargs: Any) -> Any:
     return lambda_(lambda fn: fn)
 
 
-class lambda_:  # noqa: N801
+class lambda_:
     """A function of the trace's own."""
 
     def __init__(self, fn: Any) -> None:

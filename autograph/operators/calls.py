@@ -332,7 +332,9 @@ def call_graph(trace: Trace, fn: Callable[..., Any], args: tuple[Any, ...], kwar
     flatten(values, types_, leaves)
     entry = trace.functions.get(key)
     if entry is None:
-        entry = Record(Graph(code.co_name, trace.place()), trace.decisions.results.get(site, BOTTOM), function=fn)
+        entry = Record(
+            Graph(code.co_name, trace.place()), trace.decisions.results.get(site, BOTTOM), function=fn
+        )
         trace.functions[key] = entry
         _trace_body(trace, entry, fn, types_, names, site)
     elif not entry.done:
@@ -362,7 +364,9 @@ def _called(trace: Trace, fn: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         trace.raise_here(error)
 
 
-def _trace_body(trace: Trace, entry: Record, fn: Any, types_: Type, names: tuple[str, ...], site: Hashable) -> None:
+def _trace_body(
+    trace: Trace, entry: Record, fn: Any, types_: Type, names: tuple[str, ...], site: Hashable
+) -> None:
     graph = entry.graph
     leaves: list[Type] = []
     leaf_types(types_, leaves)
@@ -423,7 +427,12 @@ def call_host(trace: Trace, fn: Any, args: tuple[Any, ...], kwargs: dict[str, An
         return call_op(ufunc_method(owner, fn.__name__), args, kwargs)
     if isinstance(fn, Tensor) or callable(fn):
         trace.host_calls += 1
-        trace.notes.append(Note(trace.place(), f"call of {getattr(fn, '__name__', fn)!r}: runs on the host, it is not converted"))
+        trace.notes.append(
+            Note(
+                trace.place(),
+                f"call of {getattr(fn, '__name__', fn)!r}: runs on the host, it is not converted",
+            )
+        )
         return emit(core.HOST_CALL, fn, *args, **kwargs)
     return emit(core.HOST_CALL, fn, *args, type_=BOTTOM, **kwargs)
 

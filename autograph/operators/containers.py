@@ -133,7 +133,10 @@ def get_item(x: Any, index: Any) -> Any:
     if isinstance(x, Tensor):
         if has_object(x):
             return split(
-                x, is_object, lambda o: special_call(o, "__getitem__", ops.GET_ITEM, index), lambda o: get_item(o, index)
+                x,
+                is_object,
+                lambda o: special_call(o, "__getitem__", ops.GET_ITEM, index),
+                lambda o: get_item(o, index),
             )
         return emit(ops.GET_ITEM, x, _index(index))
     if isinstance(x, np.generic):
@@ -179,7 +182,12 @@ def set_item(x: Any, index: Any, value: Any) -> None:
 def del_item(x: Any, index: Any) -> None:
     """`del x[index]`."""
     if has_object(x):
-        split(x, is_object, lambda o: special_call(o, "__delitem__", ops.DEL_ITEM, index), lambda o: del_item(o, index))
+        split(
+            x,
+            is_object,
+            lambda o: special_call(o, "__delitem__", ops.DEL_ITEM, index),
+            lambda o: del_item(o, index),
+        )
         return
     emit(ops.DEL_ITEM, x, _index(index))
 
@@ -309,7 +317,9 @@ def match_sequence(subject: Any, before: int, after: int | None = None) -> tuple
     import collections.abc
 
     if current() is None or not has_tensor(subject):
-        fits = isinstance(subject, collections.abc.Sequence) and not isinstance(subject, (str, bytes, bytearray))
+        fits = isinstance(subject, collections.abc.Sequence) and not isinstance(
+            subject, (str, bytes, bytearray)
+        )
         fits = fits and (len(subject) == before if after is None else len(subject) >= before + after)
         return fits, unpack(tuple(subject), before, after) if fits else ()
     if isinstance(subject, tuple):

@@ -62,7 +62,9 @@ def _ne(a: Any, b: Any) -> Any:
 def _refusing(name: str, what: str, instead: str) -> None:
     def method(self: Any, *args: Any) -> Any:
         require().refuse(
-            what, "It is only known when the graph runs, and this code is not converted, so it runs while the graph is built.", instead
+            what,
+            "It is only known when the graph runs, and this code is not converted, so it runs while the graph is built.",
+            instead,
         )
 
     setattr(Tensor, name, method)
@@ -141,14 +143,36 @@ def install() -> None:
     }
     for name, method in namespace.items():
         setattr(Tensor, name, method)
-    _refusing("__bool__", "the truth of a traced value is asked by code that is not converted", "Convert the code, or use ag.cond.")
+    _refusing(
+        "__bool__",
+        "the truth of a traced value is asked by code that is not converted",
+        "Convert the code, or use ag.cond.",
+    )
     for name in ("__int__", "__float__", "__index__", "__complex__"):
-        _refusing(name, "a traced value is converted to a Python number by code that is not converted", "Convert the code.")
-    _refusing("__len__", "the length of a traced value is asked by code that is not converted", "Use x.shape[0].")
+        _refusing(
+            name,
+            "a traced value is converted to a Python number by code that is not converted",
+            "Convert the code.",
+        )
+    _refusing(
+        "__len__", "the length of a traced value is asked by code that is not converted", "Use x.shape[0]."
+    )
     _refusing("__contains__", "'in' on a traced value in code that is not converted", "Convert the code.")
-    _refusing("__str__", "a traced value is formatted by code that is not converted", "Use print() or an f-string in converted code.")
-    _refusing("__format__", "a traced value is formatted by code that is not converted", "Use print() or an f-string in converted code.")
-    _refusing("__array__", "a traced value is turned into an array by code that is not converted", "Use a NumPy function that has an op.")
+    _refusing(
+        "__str__",
+        "a traced value is formatted by code that is not converted",
+        "Use print() or an f-string in converted code.",
+    )
+    _refusing(
+        "__format__",
+        "a traced value is formatted by code that is not converted",
+        "Use print() or an f-string in converted code.",
+    )
+    _refusing(
+        "__array__",
+        "a traced value is turned into an array by code that is not converted",
+        "Use a NumPy function that has an op.",
+    )
 
 
 install()

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 from autograph.errors import StagingError
 from autograph.graph.graph import Operation, Tensor
-from autograph.graph.types import members,  Const, Host, Py, Unbound
-from autograph.operators.branches import is_object, split,  cond, if_exp, if_stmt, not_, truth
+from autograph.graph.types import Const, Host, Py, Unbound, members
+from autograph.operators.branches import cond, if_exp, if_stmt, is_object, not_, split, truth
 from autograph.operators.tracer import DeadEnd, Trace, current, emit, pack
 from autograph.ops import core
 
@@ -223,4 +223,16 @@ class Suppress:
         self.classes = classes
 
 
-__all__ = ["Const", "Py", "Unbound", "assert_stmt", "cond", "if_exp", "not_", "raise_stmt", "reraise", "try_stmt", "with_stmt"]
+__all__ = [
+    "Const",
+    "Py",
+    "Unbound",
+    "assert_stmt",
+    "cond",
+    "if_exp",
+    "not_",
+    "raise_stmt",
+    "reraise",
+    "try_stmt",
+    "with_stmt",
+]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograph.errors import IntegerOverflow, StagingError
-from autograph.graph.types import Array, Const, Host, Py, Ref, Scalar, Type, TupleT, join
+from autograph.graph.types import Array, Const, Host, Py, Ref, Scalar, TupleT, Type, join
 from autograph.operators.tracer import Trace
 
 _FUNCTIONS = (
@@ -63,7 +63,9 @@ def is_user_object(value: Any) -> bool:
 def is_user_class(cls: type) -> bool:
     if not isinstance(cls, type) or cls.__flags__ & (1 << 9) == 0:  # not a heap type
         return False
-    if issubclass(cls, (tuple, list, dict, set, int, float, complex, str, bytes, BaseException, enum.Enum, np.ndarray)):
+    if issubclass(
+        cls, (tuple, list, dict, set, int, float, complex, str, bytes, BaseException, enum.Enum, np.ndarray)
+    ):
         return False
     if cls.__new__ is not object.__new__ or cls.__getattribute__ is not object.__getattribute__:
         return False
@@ -203,7 +205,8 @@ def _abstract_reference(trace: Trace, value: Any, path: Hashable, memo: dict[int
     trace.keep_alive.append(value)
     if kind == "list":
         items = tuple(
-            _part(trace, v, (path, "*" if _uniform(value) else i), memo, f"[{i}]") for i, v in enumerate(value)
+            _part(trace, v, (path, "*" if _uniform(value) else i), memo, f"[{i}]")
+            for i, v in enumerate(value)
         )
         if _uniform(value):
             site.unfix()

@@ -76,7 +76,9 @@ class GeneratorValue(TracedValue):
     def name(self) -> str:
         """What an error message calls it."""
         code = getattr(self.fn, "__code__", None)
-        return "a generator expression" if code is None or is_part(code) else f"the generator '{code.co_name}'"
+        return (
+            "a generator expression" if code is None or is_part(code) else f"the generator '{code.co_name}'"
+        )
 
     def run(self, callback: Callable[[Any], Any]) -> None:
         """Runs the generator to its end; `callback(item)` at each yield, which says whether to stop."""
@@ -197,7 +199,10 @@ def for_generator(
     if trace is None:
         _for_generator_now(source, extra_test, body)
         return
-    boxes = [Box(f"{name} in a generator loop {i}", value) for i, (name, value) in enumerate(zip(names, get_state()))]
+    boxes = [
+        Box(f"{name} in a generator loop {i}", value)
+        for i, (name, value) in enumerate(zip(names, get_state()))
+    ]
 
     def load() -> None:
         set_state(rename_unbound(tuple(emit(core.CELL_PEEK, box.cell) for box in boxes), names))
@@ -240,7 +245,14 @@ def for_generator(
         from autograph.operators.branches import if_stmt
         from autograph.operators.exceptions import raise_stmt
 
-        if_stmt(core_is_not_none(failed), lambda: raise_stmt(failed.get()), lambda: None, lambda: (), lambda v: None, ())
+        if_stmt(
+            core_is_not_none(failed),
+            lambda: raise_stmt(failed.get()),
+            lambda: None,
+            lambda: (),
+            lambda v: None,
+            (),
+        )
 
 
 def core_is_not_none(box: Box) -> Any:

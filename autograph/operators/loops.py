@@ -50,7 +50,11 @@ SetState = Callable[[tuple[Any, ...]], None]
 
 
 def while_stmt(
-    test: Callable[[], Any], body: Callable[[], None], get_state: State, set_state: SetState, names: tuple[str, ...]
+    test: Callable[[], Any],
+    body: Callable[[], None],
+    get_state: State,
+    set_state: SetState,
+    names: tuple[str, ...],
 ) -> None:
     """`while test(): body()`; the state is what test and body may rebind."""
     trace = current()
@@ -149,7 +153,7 @@ def stage(
             turn.loop = (key, unrollable)
             enter(turn)
             ended = False
-            if ran and not (value is False):
+            if ran and value is not False:
                 ended, _ = trace.run(body)
                 if ended:
                     seen.append(get_state())
@@ -285,11 +289,17 @@ def for_stmt(
         return
     if known is not None and decision.mode is None:
         if isinstance(iterable, range) or not any(has_tensor(i) for i in known):
-            if not has_tensor(get_state()) or not isinstance(iterable, range) and len(known) <= UNROLL_LIMIT:
-                plain = not has_tensor(get_state()) and not any(map(has_tensor, known if not isinstance(iterable, range) else ()))
+            if not has_tensor(get_state()) or (not isinstance(iterable, range) and len(known) <= UNROLL_LIMIT):
+                plain = not has_tensor(get_state()) and not any(
+                    map(has_tensor, known if not isinstance(iterable, range) else ())
+                )
                 if plain:
-                    _attempt(trace, key, lambda: _unroll(trace, key, known, extra_test, body, state, attempt=True))
-                    trace.notes.append(Note(trace.place(), "for loop: ran in Python, it touches only known values"))
+                    _attempt(
+                        trace, key, lambda: _unroll(trace, key, known, extra_test, body, state, attempt=True)
+                    )
+                    trace.notes.append(
+                        Note(trace.place(), "for loop: ran in Python, it touches only known values")
+                    )
                     return
         if not isinstance(iterable, range) and len(known) <= UNROLL_LIMIT:
             trace.notes.append(Note(trace.place(), "for loop: unrolled, it runs over a short tuple"))
@@ -303,13 +313,17 @@ def for_stmt(
     if isinstance(iterable, Tensor) and isinstance(iterable._ag_type, Union):
         _for_union(trace, iterable, extra_test, body, get_state, set_state, names)
         return
-    trace.notes.append(Note(trace.place(), f"for loop: staged, {decision.reason or 'it runs over a traced value'}"))
+    trace.notes.append(
+        Note(trace.place(), f"for loop: staged, {decision.reason or 'it runs over a traced value'}")
+    )
     unrollable = known is not None and len(known) <= UNROLL_LIMIT * 16
     iteration = iteration_of(trace, iterable)
     stage_for(trace, key, iteration, extra_test, body, get_state, set_state, names, unrollable)
 
 
-def _for_union(trace: Trace, iterable: Tensor, extra_test: Any, body: Any, get_state: Any, set_state: Any, names: Any) -> None:
+def _for_union(
+    trace: Trace, iterable: Tensor, extra_test: Any, body: Any, get_state: Any, set_state: Any, names: Any
+) -> None:
     """A loop over one of several types: one loop for each."""
     alternatives = members(iterable._ag_type)
 
@@ -411,7 +425,9 @@ def known_items(iterable: Any) -> Any:
         if isinstance(t, IterT) and t.cls is not None and iterable._ag_op is not None:
             return _known_view(iterable)
         return None
-    if isinstance(iterable, (frozenset, np.dtype)) or (isinstance(iterable, type) and hasattr(iterable, "__members__")):
+    if isinstance(iterable, (frozenset, np.dtype)) or (
+        isinstance(iterable, type) and hasattr(iterable, "__members__")
+    ):
         return tuple(iterable)
     return None
 
@@ -421,7 +437,11 @@ def _known_view(view: Tensor) -> Any:
     if op is None or not op.name.startswith("dict."):
         return None
     source = op.args[0]
-    if not isinstance(source, Tensor) or not isinstance(source._ag_type, Ref) or not source._ag_type.site.closed:
+    if (
+        not isinstance(source, Tensor)
+        or not isinstance(source._ag_type, Ref)
+        or not source._ag_type.site.closed
+    ):
         return None
     site = source._ag_type.site
     site.was_read = True
@@ -438,7 +458,9 @@ def _known_view(view: Tensor) -> Any:
 class ItemsOf:
     """The items of a list (or dict) of fixed size, read one by one as the loop gets there."""
 
-    def __init__(self, source: Tensor, length: int, keys: tuple[Any, ...] | None = None, pairs: bool = False) -> None:
+    def __init__(
+        self, source: Tensor, length: int, keys: tuple[Any, ...] | None = None, pairs: bool = False
+    ) -> None:
         self.source, self.length, self.keys, self.pairs = source, length, keys, pairs
 
     def __len__(self) -> int:
@@ -487,7 +509,11 @@ class Enumerate(Lazy):
 
     def known(self) -> Any:
         items = known_items(self.inner)
-        return None if items is None or isinstance(items, range) else _Mapped(items, lambda i, v: (self.start + i, v))
+        return (
+            None
+            if items is None or isinstance(items, range)
+            else _Mapped(items, lambda i, v: (self.start + i, v))
+        )
 
     def iteration(self, trace: Trace) -> Iteration:
         inner = iteration_of(trace, self.inner)
@@ -610,7 +636,9 @@ class Map(Lazy):
 
     def known(self) -> Any:
         items = known_items(self.inner)
-        return None if items is None or isinstance(items, range) else _Mapped(items, lambda i, v: self._call(v))
+        return (
+            None if items is None or isinstance(items, range) else _Mapped(items, lambda i, v: self._call(v))
+        )
 
     def iteration(self, trace: Trace) -> Iteration:
         inner = iteration_of(trace, self.inner)
@@ -650,7 +678,8 @@ def iteration_of(trace: Trace, iterable: Any) -> Iteration:
             return Iteration(lambda i: i < n, lambda i: emit(containers.GET_ITEM, iterable, i))
         if isinstance(t, Ref) and t.kind == "list":
             return Iteration(
-                lambda i: emit(containers.HAS_INDEX, iterable, i), lambda i: emit(containers.GET_ITEM, iterable, i)
+                lambda i: emit(containers.HAS_INDEX, iterable, i),
+                lambda i: emit(containers.GET_ITEM, iterable, i),
             )
         return _host_iteration(iterable)
     if isinstance(iterable, (tuple, str, bytes)):
@@ -716,4 +745,4 @@ def _range_iteration(args: tuple[Any, ...]) -> Iteration:
     return Iteration(lambda i: i < n, lambda i: emit(containers.RANGE_ITEM, i, start, step))
 
 
-__all__ = ["Const", "for_stmt", "while_stmt", "cond"]
+__all__ = ["Const", "cond", "for_stmt", "while_stmt"]

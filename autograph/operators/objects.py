@@ -132,7 +132,9 @@ def _tensor_attr(trace: Trace, x: Tensor, name: str) -> Any:
     if len(members(t)) > 1 and _any_method(members(t), name):
         return UnionMethod(x, name)
     if any(is_object(m) for m in members(t)):
-        return split(x, is_object, lambda o: object_attr(trace, o, name), lambda o: _tensor_attr(trace, o, name))
+        return split(
+            x, is_object, lambda o: object_attr(trace, o, name), lambda o: _tensor_attr(trace, o, name)
+        )
     if len(members(t)) > 1 and any(map(_is_named, members(t))):
         return split(x, _is_named, lambda o: get_attr(o, name), lambda o: _tensor_attr(trace, o, name))
     kinds = [member_op(m, name) for m in members(t)]
@@ -155,7 +157,9 @@ def _is_method(t: Type, name: str) -> bool:
         return True
     if is_object(t):
         found = inspect.getattr_static(t.site.cls, name, None)  # type: ignore[attr-defined]
-        bound = isinstance(found, (types.FunctionType, classmethod, staticmethod)) or hasattr(found, "python_function")
+        bound = isinstance(found, (types.FunctionType, classmethod, staticmethod)) or hasattr(
+            found, "python_function"
+        )
         return bound and name not in t.site.fields  # type: ignore[attr-defined]
     return False
 
@@ -180,7 +184,9 @@ class UnionMethod(TracedValue):
         def called(o: Any) -> Any:
             return call(get_attr(o, self.name), *args, **kwargs)
 
-        return split(self.owner, lambda t: _is_method(t, self.name) or is_object(t) or _is_named(t), called, called)
+        return split(
+            self.owner, lambda t: _is_method(t, self.name) or is_object(t) or _is_named(t), called, called
+        )
 
     def pack(self) -> Any:
         require().refuse(
@@ -207,7 +213,9 @@ class ListSort(BoundOp):
 
 def _is_named(t: Type) -> bool:
     """A known function, class or module among the alternatives of a union."""
-    return isinstance(t, Const) and not isinstance(t.value, (bool, int, float, complex, str, bytes, np.generic, type(None)))
+    return isinstance(t, Const) and not isinstance(
+        t.value, (bool, int, float, complex, str, bytes, np.generic, type(None))
+    )
 
 
 def _host_attr(trace: Trace, x: Tensor, name: str) -> Any:
@@ -274,7 +282,7 @@ from autograph.ops.base import define  # noqa: E402
 _TUPLE = {n: define(f"tuple.{n}", getattr(tuple, n), core.always(Py(int))) for n in ("count", "index")}
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _joint_op(name: str, is_method: bool) -> Op:
     """One op for an attribute that several types of a union have, each in its way."""
 
@@ -289,7 +297,11 @@ def _joint_op(name: str, is_method: bool) -> Op:
 
 def constant_method(value: Any, name: str) -> Op | None:
     """The op for a method of a constant string or number."""
-    found = member_op(Const(value), name) if isinstance(value, (int, float, complex, str, bytes, np.generic)) else None
+    found = (
+        member_op(Const(value), name)
+        if isinstance(value, (int, float, complex, str, bytes, np.generic))
+        else None
+    )
     return found[1] if found is not None else None
 
 
@@ -328,7 +340,9 @@ def object_attr(trace: Trace, x: Any, name: str) -> Any:
         return found.__func__
     if isinstance(found, classmethod):
         return BoundMethod(found.__func__, cls)
-    if (isinstance(found, types.FunctionType) or hasattr(found, "python_function")) and name not in site.fields:
+    if (
+        isinstance(found, types.FunctionType) or hasattr(found, "python_function")
+    ) and name not in site.fields:
         return BoundMethod(found, x)
     if isinstance(found, (types.MemberDescriptorType, types.GetSetDescriptorType)):
         found = _MISSING
@@ -372,7 +386,12 @@ def set_attr(x: Any, name: str, value: Any) -> None:
         return
     if isinstance(x, Tensor):
         if any(is_object(m) for m in members(x._ag_type)):
-            split(x, is_object, lambda o: _set_object_attr(trace, o, name, value), lambda o: set_attr(o, name, value))
+            split(
+                x,
+                is_object,
+                lambda o: _set_object_attr(trace, o, name, value),
+                lambda o: set_attr(o, name, value),
+            )
             return
         _set_array_attr(trace, x, name, value)
         return
@@ -472,7 +491,9 @@ def instantiate(trace: Trace, cls: type, args: tuple[Any, ...], kwargs: dict[str
     if cls is contextlib.nullcontext or cls is contextlib.suppress:
         from autograph.operators import exceptions
 
-        return (exceptions.Nullcontext if cls is contextlib.nullcontext else exceptions.Suppress)(*args, **kwargs)
+        return (exceptions.Nullcontext if cls is contextlib.nullcontext else exceptions.Suppress)(
+            *args, **kwargs
+        )
     if is_user_class(cls):
         return new_object(trace, cls, args, kwargs)
     if is_user_module(cls.__module__) and cls.__flags__ & (1 << 9):
@@ -670,7 +691,9 @@ def _dataclass_compare(symbol: str, x: Any, y: Any) -> Any:
 def unary(symbol: str, x: Any) -> Any:
     """`-x`, `+x`, `~x`."""
     name = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}[symbol]
-    handled = split_objects(x, lambda o: special_call(o, name, arithmetic.UNARY[symbol]), lambda o: unary(symbol, o))
+    handled = split_objects(
+        x, lambda o: special_call(o, name, arithmetic.UNARY[symbol]), lambda o: unary(symbol, o)
+    )
     return emit(arithmetic.UNARY[symbol], x) if handled is None else handled[0]
 
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from autograph.operators import branches, calls, containers, dispatch, exceptions, generators, loops, objects, variables
+from autograph.operators import (
+    branches,
+    calls,
+    containers,
+    dispatch,
+    exceptions,
+    generators,
+    loops,
+    objects,
+    variables,
+)
 from autograph.operators import builtin_functions as builtin_functions
 from autograph.operators.variables import CellReference, GlobalReference, Reference
 
@@ -69,7 +79,9 @@ class Scope:
         """A decorator of a method, called through the operators."""
         return lambda value: calls.call(function, value)
 
-    def __init__(self, namespace: dict[str, Any], cells: dict[str, types.CellType], static: dict[str, Reference]) -> None:
+    def __init__(
+        self, namespace: dict[str, Any], cells: dict[str, types.CellType], static: dict[str, Reference]
+    ) -> None:
         self._namespace, self._cells = namespace, cells
         self.static_references = static
         self._references: dict[str, Reference] = {}

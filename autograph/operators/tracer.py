@@ -130,7 +130,11 @@ def _function_key(fn: types.FunctionType) -> Hashable:
             content = cell.cell_contents
         except ValueError:
             return id(fn)
-        parts.append(id(content) if isinstance(content, (Tensor, types.FunctionType)) else graph_types.const_key(content))
+        parts.append(
+            id(content)
+            if isinstance(content, (Tensor, types.FunctionType))
+            else graph_types.const_key(content)
+        )
     for default in (*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).items()):
         parts.append(id(default) if isinstance(default, Tensor) else graph_types.const_key(default))
     return tuple(parts)
@@ -188,7 +192,9 @@ class Trace:
         self.functions: dict[Hashable, Any] = {}
         self.inlined: dict[Hashable, int] = {}
         self.call_stack: list[Any] = []
-        self.caller: Place | None = None  # of the function being traced, where its call is a part of this graph
+        self.caller: Place | None = (
+            None  # of the function being traced, where its call is a part of this graph
+        )
         self.context: list[Hashable] = []  # the graph function being traced: part of the keys of sites
         self.guards: dict[Hashable, tuple[Any, Any]] = {}
         self.poison: StagingError | None = None
@@ -217,7 +223,12 @@ class Trace:
         context = self.context[-1] if self.context else None
         if frame is None:
             return (context, what)
-        return (context, id(frame.f_code), frame.f_lasti, what)  # by identity: equal code may stand on one line
+        return (
+            context,
+            id(frame.f_code),
+            frame.f_lasti,
+            what,
+        )  # by identity: equal code may stand on one line
 
     def location(self) -> Location | None:
         place = self.place()
@@ -611,7 +622,9 @@ def _with_names(refusal: Refuse, args: Any) -> tuple[str, str, str]:
     """The texts of a refusal, with the user's text of the host call that it is about."""
     texts = (refusal.what, refusal.why, refusal.instead)
     operations = (leaf._ag_op for leaf in leaves(args) if isinstance(leaf, Tensor))
-    found = next((o for o in operations if o is not None and o.name == "host_call" and o.place is not None), None)
+    found = next(
+        (o for o in operations if o is not None and o.name == "host_call" and o.place is not None), None
+    )
     if found is None or found.place is None:
         return texts
     location = found.place.location()
@@ -675,7 +688,9 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
         folded = _fold(op, args, kwargs)
         if folded is not None and not _holds_array(folded[0]):
             return folded[0]
-        type_ = BOTTOM if folded is None else base.type_of(folded[0])  # if it raises on these constants, so it will when the graph runs
+        type_ = (
+            BOTTOM if folded is None else base.type_of(folded[0])
+        )  # if it raises on these constants, so it will when the graph runs
     operation = Operation(op.name, args, kwargs, [], place=trace.place(), op=op)
     output = trace.tensor(type_, operation)
     operation.outputs.append(output)
@@ -686,7 +701,9 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
 
 
 def _holds_array(value: Any) -> bool:
-    return isinstance(value, (np.ndarray, list)) or (isinstance(value, tuple) and any(map(_holds_array, value)))
+    return isinstance(value, (np.ndarray, list)) or (
+        isinstance(value, tuple) and any(map(_holds_array, value))
+    )
 
 
 def _fold(op: Op, args: Any, kwargs: Any) -> tuple[Any] | None:

@@ -217,5 +217,3 @@ def delete(reference: Reference) -> None:
         reference.delete()
         return
     emit(core.DELETE, reference)
-
-

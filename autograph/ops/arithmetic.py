@@ -49,7 +49,7 @@ def _pow_python(a: Type, b: Type) -> Type | None:
     """int ** int may be a float, float ** float may be complex: the values tell."""
     p, q = python_class(a), python_class(b)
     if p in (bool, int) and q in (bool, int):
-        if isinstance(b, Const) and b.value >= 0 or q is bool:
+        if (isinstance(b, Const) and b.value >= 0) or q is bool:
             return Py(int)
         if isinstance(b, Const):
             return Py(float)
@@ -114,7 +114,13 @@ def _sequences(symbol: str, s: Type, t: Type, numeric: Any) -> Type:
         site.unfix()
         site.widen(join(s.site.read(), t.site.read()))
         return Ref(site)
-    if symbol == "+" and s_items is not None and t_items is not None and issubclass(p or int, tuple) and issubclass(q or int, tuple):
+    if (
+        symbol == "+"
+        and s_items is not None
+        and t_items is not None
+        and issubclass(p or int, tuple)
+        and issubclass(q or int, tuple)
+    ):
         if s_length is None or t_length is None:
             return SeqT(join(*s_items, *t_items))
         return TupleT((*s_items, *t_items))
@@ -214,7 +220,13 @@ def _inplace_rule(symbol: str, binary: Any) -> Any:
                 return BOTTOM
             s.site.widen(t.site.read())
             return s
-        if isinstance(s, Ref) and s.kind == "dict" and symbol == "|" and isinstance(t, Ref) and t.kind == "dict":
+        if (
+            isinstance(s, Ref)
+            and s.kind == "dict"
+            and symbol == "|"
+            and isinstance(t, Ref)
+            and t.kind == "dict"
+        ):
             merged = _set_operation("|", s, t)
             assert isinstance(merged, Ref)
             s.site.open_keys()
@@ -271,7 +283,9 @@ INPLACE: dict[str, Op] = {}
 for _symbol, (_name, _fn, _ifn) in SYMBOLS.items():
     _rule = _matmul_rule if _symbol == "@" else _binary_rule(_symbol, _fn)
     BINARY[_symbol] = define(_name, _fn, _rule, handles=(_fn,))
-    INPLACE[_symbol] = define("i" + _name, _ifn, _inplace_rule(_symbol, _rule), "writes", "view", handles=(_ifn,))
+    INPLACE[_symbol] = define(
+        "i" + _name, _ifn, _inplace_rule(_symbol, _rule), "writes", "view", handles=(_ifn,)
+    )
 
 
 def _compare_rule(fn: Callable[[Any, Any], Any], symbol: str) -> Any:
@@ -287,12 +301,20 @@ def _compare_rule(fn: Callable[[Any, Any], Any], symbol: str) -> Any:
                 return numeric(s, t)
             if isinstance(other, Const) and symbol in ("==", "!="):
                 array = s if _is_array(s) else t
-                return Array(np.dtype(bool), array.shape) if isinstance(array, Array) and array.shape != () else generalize(Const(np.True_))
+                return (
+                    Array(np.dtype(bool), array.shape)
+                    if isinstance(array, Array) and array.shape != ()
+                    else generalize(Const(np.True_))
+                )
         if symbol in ("==", "!="):
             return Py(bool)
         _refuse_host(symbol, s, t)
         p, q = python_class(s), python_class(t)
-        if p is q and p in (str, bytes, list, tuple, set) or (p and q and issubclass(p, tuple) and issubclass(q, tuple)):
+        if (
+            (p is q
+            and p in (str, bytes, list, tuple, set))
+            or (p and q and issubclass(p, tuple) and issubclass(q, tuple))
+        ):
             return Py(bool)
         return BOTTOM
 
@@ -321,7 +343,6 @@ def _contains_rule(container: Any, value: Any) -> Type:
 
 CONTAINS = define("contains", operator.contains, _contains_rule, handles=(operator.contains,))
 NOT_CONTAINS = define("not_contains", lambda c, v: v not in c, _contains_rule)
-
 
 
 def _unary_rule(symbol: str, fn: Callable[[Any], Any]) -> Any:

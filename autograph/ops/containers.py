@@ -138,7 +138,9 @@ def _is_index(t: Type) -> bool:
 
 def _get_item_rule(x: Any, index: Any) -> Type:
     t = type_of(x)
-    if isinstance(t, (Array, Scalar)) or (isinstance(t, Const) and hasattr(t.value, "dtype") and hasattr(t.value, "shape")):
+    if isinstance(t, (Array, Scalar)) or (
+        isinstance(t, Const) and hasattr(t.value, "dtype") and hasattr(t.value, "shape")
+    ):
         from autograph.ops.indexing import get_item_rule
 
         return get_item_rule(t, index)
@@ -207,7 +209,11 @@ def _get_from_list(t: Ref, i: Any, is_slice: bool) -> Type:
     if is_slice:
         new = base.new_site("list", list)
         fixed = site.fixed
-        if fixed is not None and isinstance(i, slice) and all(isinstance(type_of(b), Const) for b in (i.start, i.stop, i.step)):
+        if (
+            fixed is not None
+            and isinstance(i, slice)
+            and all(isinstance(type_of(b), Const) for b in (i.start, i.stop, i.step))
+        ):
             site.was_read = True
             bounds = [type_of(b).value for b in (i.start, i.stop, i.step)]  # type: ignore[attr-defined]
             try:
@@ -311,7 +317,11 @@ def _len_rule(x: Any) -> Type:
     if isinstance(t, Ref) and t.kind == "dict" and t.site.closed:
         t.site.was_read = True
         return Const(len(t.site.fields))
-    if isinstance(t, SeqT) or python_class(t) in (str, bytes, range) or (isinstance(t, Ref) and t.kind in ("list", "dict", "set")):
+    if (
+        isinstance(t, SeqT)
+        or python_class(t) in (str, bytes, range)
+        or (isinstance(t, Ref) and t.kind in ("list", "dict", "set"))
+    ):
         return INT
     if isinstance(t, IterT) and t.cls is not None and hasattr(t.cls, "__len__"):
         return INT
@@ -368,11 +378,21 @@ def _to_sequence(cls: type) -> Any:
             if isinstance(t, Ref) and t.kind == "list" and t.site.fixed is not None:
                 t.site.was_read = True
                 return TupleT(t.site.fixed)
-            if isinstance(t, Array) and t.shape is not None and t.shape and t.shape[0] is not None and t.shape[0] <= 64:
+            if (
+                isinstance(t, Array)
+                and t.shape is not None
+                and t.shape
+                and t.shape[0] is not None
+                and t.shape[0] <= 64
+            ):
                 return TupleT((elem,) * t.shape[0])
             return SeqT(elem)
         site = base.new_site(cls.__name__, cls)
-        fixed = t.items if isinstance(t, TupleT) else (t.site.fixed if isinstance(t, Ref) and t.kind == "list" else None)
+        fixed = (
+            t.items
+            if isinstance(t, TupleT)
+            else (t.site.fixed if isinstance(t, Ref) and t.kind == "list" else None)
+        )
         if cls is list:
             if isinstance(t, Ref):
                 t.site.was_read = True
@@ -457,7 +477,12 @@ MAX_BY = define("max_by", _pick_by(max), lambda items, keys: element_type(type_o
 
 def _extreme_rule(*args: Any, default: Any = BOTTOM) -> Type:
     if len(args) > 1:
-        return join(*(generalize(type_of(a)) if not all(isinstance(type_of(b), Const) for b in args) else type_of(a) for a in args))
+        return join(
+            *(
+                generalize(type_of(a)) if not all(isinstance(type_of(b), Const) for b in args) else type_of(a)
+                for a in args
+            )
+        )
     elem = element_type(type_of(args[0]))
     if elem is None:
         return _iter_rule(args[0]) if isinstance(type_of(args[0]), Host) else BOTTOM
@@ -492,13 +517,20 @@ ALL = define("all", all, lambda x: BOTTOM if element_type(type_of(x)) is None el
 
 
 def _range_rule(*args: Any) -> Type:
-    ok = all(_is_index(type_of(a)) or (isinstance(type_of(a), Array) and type_of(a).dtype.kind in "iu") for a in args)  # type: ignore[attr-defined]
+    ok = all(
+        _is_index(type_of(a)) or (isinstance(type_of(a), Array) and type_of(a).dtype.kind in "iu")
+        for a in args
+    )  # type: ignore[attr-defined]
     return Py(range) if ok else BOTTOM
 
 
 RANGE = define("range", range, _range_rule)
-RANGE_LENGTH = define("range_length", lambda *a: len(range(*a)), lambda *a: BOTTOM if _range_rule(*a) is BOTTOM else INT)
-RANGE_ITEM = define("range_item", lambda i, start, step: operator.index(start) + i * operator.index(step), lambda i, a, b: INT)
+RANGE_LENGTH = define(
+    "range_length", lambda *a: len(range(*a)), lambda *a: BOTTOM if _range_rule(*a) is BOTTOM else INT
+)
+RANGE_ITEM = define(
+    "range_item", lambda i, start, step: operator.index(start) + i * operator.index(step), lambda i, a, b: INT
+)
 
 
 # -- unpacking ---------------------------------------------------------------------------------------------------------
@@ -745,4 +777,4 @@ for _name in ("issubset", "issuperset", "isdisjoint"):
 for _name in ("intersection_update", "difference_update", "symmetric_difference_update"):
     _method("set", _name, _set_update, "writes")
 
-__all__ = ["COMPARE", "METHODS", "NeedConcrete", "STR", "Union", "builtins"]
+__all__ = ["COMPARE", "METHODS", "STR", "NeedConcrete", "Union", "builtins"]

@@ -24,14 +24,13 @@ from autograph.graph.types import (
     SeqT,
     TupleT,
     Type,
-    TypeChoice,
     Unbound,
     conforms,
     join,
     members,
     python_class,
 )
-from autograph.ops.base import Refuse, define, elementwise, is_number, sample_call, result_type, type_of
+from autograph.ops.base import Refuse, define, elementwise, is_number, result_type, sample_call, type_of
 
 
 def always(t: Type) -> Any:
@@ -55,7 +54,9 @@ def _make_tuple(items: Any) -> Any:
 
 MAKE_TUPLE = define("tuple", _make_tuple, lambda items: TupleT(tuple(type_of(i) for i in items)), "total")
 MAKE_NAMEDTUPLE = define(
-    "namedtuple", lambda cls, *items: cls(*items), lambda cls, *items: TupleT(tuple(type_of(i) for i in items), cls)
+    "namedtuple",
+    lambda cls, *items: cls(*items),
+    lambda cls, *items: TupleT(tuple(type_of(i) for i in items), cls),
 )
 MAKE_SLICE = define("slice", slice, always(Py(slice)), "total")
 
@@ -98,7 +99,9 @@ CONCAT_TUPLES = define("concat_tuples", _concat, _concat_rule, "total")
 def unbound_error(name: str, free: bool = False) -> Exception:
     """The very exception that Python raises for an unbound name."""
     source = (
-        f"def f():\n def g():\n  return {name}\n g()\n {name} = 1\n" if free else f"def f():\n {name}\n {name} = 1\n"
+        f"def f():\n def g():\n  return {name}\n g()\n {name} = 1\n"
+        if free
+        else f"def f():\n {name}\n {name} = 1\n"
     )
     scope: dict[str, Any] = {}
     exec(source, scope)  # the message differs between versions of Python
@@ -217,7 +220,9 @@ def _is_type(value: Any, choices: tuple[Type, ...]) -> bool:
 IS_TYPE = define("is_type", lambda value, choice: _is_type(value, choice.types), always(BOOL), "total")
 
 
-NARROW = define("narrow", lambda value, choice: value, lambda value, choice: join(*choice.types), "total", "view")
+NARROW = define(
+    "narrow", lambda value, choice: value, lambda value, choice: join(*choice.types), "total", "view"
+)
 
 
 def _isinstance_rule(x: Any, cls: Any) -> Type:
@@ -305,9 +310,13 @@ def _enter(manager: Any) -> Any:
 
 ENTER = define("enter", _enter, always(BOTTOM), "effect")
 PRINT = define("print", builtins.print, always(NONE), "effect")
-PRINT_ALL = define("print_all", lambda values, **options: builtins.print(*values, **options), always(NONE), "effect")
+PRINT_ALL = define(
+    "print_all", lambda values, **options: builtins.print(*values, **options), always(NONE), "effect"
+)
 HOST_CALL = define("host_call", lambda fn, *a, **k: fn(*a, **k), always(Host()), "host")
-MAKE_EXCEPTION = define("exception", lambda cls, *a, **k: cls(*a, **k), lambda cls, *a, **k: Host(cls), "alloc")
+MAKE_EXCEPTION = define(
+    "exception", lambda cls, *a, **k: cls(*a, **k), lambda cls, *a, **k: Host(cls), "alloc"
+)
 
 
 # -- text --------------------------------------------------------------------------------------------------------------

@@ -69,7 +69,9 @@ class _Lowering:
                 return lambda env: ([env[i] for i in slots], {})
             parts = [self.source(a) for a in args]
             return lambda env: ([p(env) for p in parts], {})
-        tree = map_tree(lambda leaf: _Slot(self.slot(leaf)) if isinstance(leaf, Tensor) else leaf, (args, kwargs))
+        tree = map_tree(
+            lambda leaf: _Slot(self.slot(leaf)) if isinstance(leaf, Tensor) else leaf, (args, kwargs)
+        )
 
         def get(env: list[Any]) -> Any:
             return map_tree(lambda leaf: env[leaf.index] if type(leaf) is _Slot else leaf, tree)
@@ -114,7 +116,9 @@ class _Lowering:
             out = self.slot(operation.outputs[0]) if operation.outputs else None
             expected = operation.outputs[0]._ag_type if operation.outputs else None
             getter = self.getter(operation.args, operation.kwargs)
-            check = expected is not None and any(isinstance(m, Py) and m.cls is int for m in members(expected))
+            check = expected is not None and any(
+                isinstance(m, Py) and m.cls is int for m in members(expected)
+            )
             self.emit(OP, operation.op.kernel, getter, out, check, operation, expected)
 
     def cond(self, operation: Operation) -> None:
@@ -325,7 +329,9 @@ def _place(instruction: tuple[Any, ...]) -> Place | None:
     return instruction[4] if instruction[0] == CALL else None
 
 
-def _set_context(error: BaseException, instruction: tuple[Any, ...], frame: _Frame, stack: list[_Frame]) -> None:
+def _set_context(
+    error: BaseException, instruction: tuple[Any, ...], frame: _Frame, stack: list[_Frame]
+) -> None:
     """`__context__`: the exception that was being handled when this one was raised."""
     if instruction[0] == THROW or _operation(instruction) == "reraise":
         return
