@@ -5,8 +5,6 @@ two-dimensional array of floats. Arguments mostly have one common length, so mos
 arguments that are the same array or overlap occur too.
 """
 
-# The rows of templates are wide. ruff: noqa: E501
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -5,7 +5,7 @@ complex vector, `S` a square matrix, `n` a number. A template names its operands
 options by kind of option, as `<axis>`; the dtypes of the arguments vary.
 """
 
-# The rows of templates are wide. ruff: noqa: E501
+# ruff: noqa: E501
 
 from __future__ import annotations
 

@@ -312,7 +312,8 @@ def _show(report: Report, number: int, shrinking: bool, timeout: float) -> None:
     if shrinking and failure.kind != "crash":
         program, failure = shrink(program, failure, min(timeout, 2.0))
     print(
-        f"=== {failure.mode}: {failure.kind} ({number} programs), call {failure.input}: {failure.detail}\n{program}\n"
+        f"=== {failure.mode}: {failure.kind} ({number} programs), "
+        f"call {failure.input}: {failure.detail}\n{program}\n"
     )
 
 

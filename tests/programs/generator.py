@@ -5,7 +5,7 @@ idea of the kind of every name, so that most programs run through, some raise, a
 (each `while` has a counter of its own). The same level and seed always give the same program.
 """
 
-# The rows of templates are wide. ruff: noqa: E501
+# ruff: noqa: E501
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ Kinds of names: `list` (of numbers), `dict` (from strings to numbers), `set`, `t
 (an instance of `Acc` or `Sub`), `vec` (of `Vec`), `fn` (a function of one number); arrays occur as well.
 """
 
-# The rows of templates are wide. ruff: noqa: E501
+# ruff: noqa: E501
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ kinds, so that it is traced once per pair of kinds. A refusal counts as right on
 an integer that does not fit 64 bits.
 """
 
-# The rows of templates are wide. ruff: noqa: E501
+# ruff: noqa: E501
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Random programs do in every mode what they do in plain Python; the oracle and the generator are sound."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import time
