@@ -151,7 +151,7 @@ calls.converter = convert_function
 
 
 def plain_function(fn: Any) -> types.FunctionType:
-    """The Python function behind a callable: of a method, a partial, a callable object, a decorated function."""
+    """The Python function behind a callable: a method, partial, callable object or decorated function."""
     seen = 0
     while not isinstance(fn, types.FunctionType):
         seen += 1
@@ -165,7 +165,7 @@ def plain_function(fn: Any) -> types.FunctionType:
             fn = fn.python_function
         elif (
             not isinstance(fn, type)
-            and hasattr(type(fn), "__call__")
+            and callable(fn)
             and isinstance(type(fn).__call__, types.FunctionType)
         ):
             fn = type(fn).__call__

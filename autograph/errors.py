@@ -48,11 +48,11 @@ class Location:
 class StagingError(Exception):
     """Something met while tracing cannot be part of a graph.
 
-    The message says what was met, where, why a graph cannot do it, and what to write instead. Failing code and its
-    repair::
+    The message says what was met, where, why a graph cannot do it, and what to write instead. Failing code
+    and its repair::
 
         level = sensor.read() * 2                                                        # StagingError
-        level = ag.host_call(sensor.read, result=ag.spec("float64")) * 2                 # the type is declared
+        level = ag.host_call(sensor.read, result=ag.spec("float64")) * 2       # the type is declared
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class StagingError(Exception):
 
 
 class ConversionError(StagingError, SyntaxError):
-    """The source of a function cannot be converted: it uses a construct that has no staged meaning, or has no source.
+    """A function cannot be converted: it uses a construct that has no staged meaning, or it has no source.
 
     Failing code and its repair::
 
@@ -102,7 +102,7 @@ class IntegerOverflow(StagingError, OverflowError):
     Failing code and its repair::
 
         2 ** n                      # IntegerOverflow for n = 64
-        2.0 ** n                    # a float reaches further, or np.uint64 arithmetic, which wraps as in NumPy
+        2.0 ** n                    # a float reaches further; np.uint64 wraps as in NumPy
     """
 
 
@@ -111,7 +111,7 @@ class GraphSyntaxError(ValueError):
 
     Failing text and its repair::
 
-        y: int = add(x, 1             # GraphSyntaxError: line 2: expected ',' or ')', found the end of the line
+        y: int = add(x, 1             # GraphSyntaxError: line 2: expected ',' or ')', found the end
         y: int = add(x, 1)
     """
 
@@ -125,8 +125,8 @@ class GraphSyntaxError(ValueError):
 class GraphError(AssertionError):
     """A graph breaks its own rules: a bug of the library, or of the pass that made the graph.
 
-    The message names the rule and shows the graph, with the bad operation marked by `>`. Failing graph and its
-    repair::
+    The message names the rule and shows the graph, with the bad operation marked by `>`. Failing graph and
+    its repair::
 
         y: float = add(n, 1)          # GraphError, if n: int: the op gives int, which float does not cover
         y: int = add(n, 1)

@@ -49,7 +49,7 @@ CACHE_LIMIT = 256
 
 
 class CacheInfo(NamedTuple):
-    """What `cache_info()` tells: traces kept, calls that found one, calls that had to trace, and the limit."""
+    """What `cache_info()` tells: traces kept, calls that found one, calls that traced, and the limit."""
 
     traces: int
     hits: int
@@ -136,7 +136,7 @@ class GraphFunction:
         code = self._plain.__code__
         return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
-    # -- calling --------------------------------------------------------------------------------------------------
+    # -- calling ---------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if current() is not None:
@@ -151,7 +151,7 @@ class GraphFunction:
             raise error.with_traceback(traceback)  # noqa: B904 - the same exception
 
     def _takes(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether the function can be called so; if not, there is no line of the user's inside of the call."""
+        """Whether the function can be called so; if not, no line of the user's is inside of the call."""
         try:
             inspect.signature(self.python_function).bind(*args, **kwargs)
         except TypeError:
@@ -191,7 +191,7 @@ class GraphFunction:
         with np.errstate(all="ignore"):
             return interpreter.run(concrete.graph, arguments)[0]
 
-    # -- tracing --------------------------------------------------------------------------------------------------
+    # -- tracing ---------------------------------------------------------------------------------------------
 
     def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hashable:
         memo: dict[int, int] = {}
@@ -204,16 +204,8 @@ class GraphFunction:
 
     def _names(self, count: int, kwargs: dict[str, Any]) -> list[str]:
         names = list(self._plain.__code__.co_varnames[: self._plain.__code__.co_argcount])
-        if not isinstance(self.python_function, types.FunctionType) and not isinstance(
-            self.python_function, staticmethod
-        ):
-            names = (
-                names[1:]
-                if isinstance(self.python_function, types.MethodType)
-                or (hasattr(type(self.python_function), "__call__")
-                and not isinstance(self.python_function, (functools.partial, types.FunctionType)))
-                else names
-            )
+        if not isinstance(self.python_function, (types.FunctionType, staticmethod, functools.partial)):
+            names = names[1:]  # without `self`
         positional = (names + [""] * count)[:count]
         return [*positional, *kwargs]
 
@@ -278,7 +270,8 @@ class GraphFunction:
         for i, (value, declared) in enumerate(zip(args, specs)):
             if value != declared if isinstance(value, Spec) else not conforms(value, declared.type):
                 raise StagingError(
-                    f"argument {i} of '{self.__name__}' is {type(value).__name__}, but its declared type is {declared.type!r}",
+                    f"argument {i} of '{self.__name__}' is {type(value).__name__}, but its declared type is "
+                    f"{declared.type!r}",
                     why="to_graph(signature=...) declares the types of the arguments.",
                     instead="Convert the argument, or leave out the signature.",
                 )
@@ -355,7 +348,8 @@ class GraphFunction:
                         continue
                     raise StagingError(
                         f"a value in '{self.__name__}' may have too many different types: {error}",
-                        why="What a list, dict, object or variable may hold must come to a fixed, small set of types.",
+                        why="What a list, dict, object or variable may hold must come to a fixed, small set "
+                        "of types.",
                         instead="Give it one type.",
                     ) from None
                 except StagingError as error:
@@ -417,7 +411,7 @@ class GraphFunction:
         trace.graph.result_type = vtype(result) if alive else None
         return tuple(types_)
 
-    # -- looking inside -------------------------------------------------------------------------------------------
+    # -- looking inside --------------------------------------------------------------------------------------
 
     @property
     def code(self) -> str:
@@ -429,7 +423,7 @@ class GraphFunction:
         return self._looked_up(args, kwargs).graph
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
-        """What was decided for arguments like these: each loop and branch with its line, and why this call traced.
+        """What was decided for such arguments: each loop and branch with its line, and why this call traced.
 
         Without arguments, after a call under `eager(ops=True)`: the ops that it executed, in order.
         """
@@ -513,7 +507,7 @@ def refusal(error: StagingError) -> StagingError:
 
 
 def user_traceback(error: BaseException) -> types.TracebackType | None:
-    """The user's lines of an exception's traceback; all of it where there are none, or where a person debugs us."""
+    """The user's lines of an exception's traceback; all of it where there are none, or when debugging us."""
     if os.environ.get("AUTOGRAPH_DEBUG", "0") >= "1":
         return error.__traceback__
     if (
@@ -592,7 +586,7 @@ def _refuse_functions(trace: Trace, result: Any) -> None:
                     raise error
 
 
-# -- closure conversion --------------------------------------------------------------------------------------------------
+# -- closure conversion --------------------------------------------------------------------------------------
 
 
 def link(graph: Graph) -> None:
@@ -661,7 +655,7 @@ def _pass_captures(g: Graph, free: dict[int, dict[int, Tensor]]) -> None:
             operation.args = (*operation.args, *extra)
 
 
-# -- the public decorators ------------------------------------------------------------------------------------------------
+# -- the public decorators -----------------------------------------------------------------------------------
 
 
 @overload
@@ -691,12 +685,12 @@ def to_graph(
     signature: tuple[Any, ...] | None = None,
     recursive: bool = True,
 ) -> Any:
-    """Makes a function run as a graph: traced once for each signature of its arguments, then run from the graph.
+    """Makes a function run as a graph: traced once for each signature of its arguments, then only run.
 
     `static` names parameters whose values are constants of the graph (each value has a trace of its own);
-    `signature` gives the types of the arguments beforehand (see `spec`); with `recursive=False` the functions that it
-    calls are not converted: they run on the host.
-    Works with and without arguments, on functions, lambdas, methods, class and static methods, callables and partials.
+    `signature` gives the types of the arguments beforehand (see `spec`); with `recursive=False` the functions
+    that it calls are not converted: they run on the host. Works with and without arguments, on functions,
+    lambdas, methods, class and static methods, callables and partials.
 
     >>> import autograph as ag
     >>> @ag.to_graph

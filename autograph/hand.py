@@ -29,10 +29,11 @@ _KINDS = {"b": bool, "i": int, "f": float, "c": complex}
 
 
 def spec(dtype: Any, shape: tuple[int | None, ...] | None = None) -> Spec:
-    """The type of a value: a number (no shape), or an array of this shape, whose dimensions may be None (any length).
+    """The type of a value: a number (no shape), or an array of this shape (a dimension None: any length).
 
-    `dtype` is a NumPy dtype (or its name), or a Python class: `spec(float)` is a Python float, `spec("float64")` a Python
-    float or a NumPy float64, `spec(str)` text. Raises TypeError for a dtype that a graph cannot hold.
+    `dtype` is a NumPy dtype (or its name), or a Python class: `spec(float)` is a Python float,
+    `spec("float64")` a Python float or a NumPy float64, `spec(str)` text. Raises TypeError for a dtype that a
+    graph cannot hold.
 
     >>> spec("float32", (None, 3))
     spec(float32[?,3])
@@ -108,7 +109,8 @@ def _declared(fn: Any, expected: Spec, *args: Any, **kwargs: Any) -> Any:
     value = fn(*args, **kwargs)
     if not conforms(value, expected.type):
         raise StagingError(
-            f"{getattr(fn, '__name__', fn)!r} gave {_describe(value)}, but its declared type is {expected.type!r}",
+            f"{getattr(fn, '__name__', fn)!r} gave {_describe(value)}, but its declared type is "
+            f"{expected.type!r}",
             why="The graph was built for the declared type.",
             instead="Declare what it gives: ag.host_call(..., result=ag.spec(dtype, shape)).",
         )
@@ -131,8 +133,8 @@ DECLARED_CALL = define("declared_host_call", _declared, _declared_rule, "host")
 def host_call(fn: Callable[..., Any], *args: Any, result: Spec | None = None, **kwargs: Any) -> Any:
     """Calls `fn` on the host when the graph runs, in program order, with the real values.
 
-    With `result=spec(...)` the value can be computed with; it is checked at run time (StagingError). Without, it can only be
-    returned or passed to other host calls.
+    With `result=spec(...)` the value can be computed with; it is checked at run time (StagingError). Without,
+    it can only be returned or passed to other host calls.
 
     >>> import math
     >>> host_call(math.sqrt, 9.0, result=spec(float))

@@ -1,4 +1,4 @@
-"""`*args` and `**options` parameters: what Python makes of them becomes a tuple and a dict of the operators."""
+"""`*args` and `**options` parameters: Python's tuple and dict become those of the operators."""
 
 from __future__ import annotations
 

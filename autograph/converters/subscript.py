@@ -18,8 +18,10 @@ def transform(tree: Any, ctx: Context) -> Any:
     """Replaces subscripts that are read.
 
     >>> from autograph.converters.example import example
-    >>> print(example("(x[i], x[:n, 0], x[1:, None], x[-1])", transform))
-    (ag__.get_item(x, i), ag__.get_item(x, (slice(None, n, None), 0)), ag__.get_item(x, (slice(1, None, None), None)), x[-1])
+    >>> print(example("(x[i], x[:n, 0], x[-1])", transform))
+    (ag__.get_item(x, i), ag__.get_item(x, (slice(None, n, None), 0)), x[-1])
+    >>> print(example("x[1:, None]", transform))
+    ag__.get_item(x, (slice(1, None, None), None))
     """
     return _Subscript(ctx).visit(tree)
 

@@ -63,9 +63,9 @@ def compile_factory(
 ) -> Callable[..., types.FunctionType]:
     """Compiles a converted function to `factory(ag, *values_of_static_free) -> function`.
 
-    The function's globals are `fn_globals` itself, in which nothing is stored. The tree is not changed. `name` is
-    the user's name of the function, where the tree has another one (a lambda). Code that is not one of
-    `user_functions` is called as the function around it, so that tracebacks show the user's names only.
+    The function's globals are `fn_globals` itself, in which nothing is stored. The tree is not changed.
+    `name` is the user's name of the function, where the tree has another one (a lambda). Code that is not one
+    of `user_functions` is called as the function around it, so that tracebacks show the user's names only.
 
     >>> node = gast.parse("def double(x): return ag__.times(x, two)").body[0]
     >>> factory = compile_factory(node, filename="model.py", fn_globals={}, static_free=("two",))
@@ -106,7 +106,7 @@ def is_generated(code: types.CodeType) -> bool:
 
 
 def is_part(code: types.CodeType) -> bool:
-    """True for converted code that is a part of the user's function around it: the body of a loop, for example."""
+    """True for converted code that is a part of the user's function around it, such as the body of a loop."""
     reference = _parts.get(id(code))
     return reference is not None and reference() is code
 

@@ -62,8 +62,8 @@ class Place:
 class Tensor:
     """An edge of a graph: the result of an operation, or a parameter of a region.
 
-    While a function is traced, tensors stand for the values; Python's and NumPy's protocols on them are answered by
-    the operators, which register themselves in `Tensor.dispatch`.
+    While a function is traced, tensors stand for the values; Python's and NumPy's protocols on them are
+    answered by the operators, which register themselves in `Tensor.dispatch`.
     """
 
     __slots__ = ("__weakref__", "_ag_graph", "_ag_name", "_ag_op", "_ag_region", "_ag_type")
@@ -89,7 +89,7 @@ class Tensor:
 
 @dataclasses.dataclass(eq=False)
 class Region:
-    """A nested body: parameters, operations in program order, and results. `results` None: it never gets to its end."""
+    """A nested body: parameters, operations in program order, results (None: its end is not reached)."""
 
     graph: Graph
     params: list[Tensor] = dataclasses.field(default_factory=list)
@@ -101,7 +101,7 @@ class Region:
 
 @dataclasses.dataclass(eq=False)
 class Operation:
-    """A node: its op's name, argument trees (tensors and constants at the leaves), results, bodies, and place."""
+    """A node: its op's name, argument trees (of tensors and constants), results, bodies, and place."""
 
     name: str
     args: tuple[Any, ...]

@@ -1,8 +1,8 @@
 """Types: what is known of a value before the graph runs.
 
-A type over-approximates a run-time value. The run-time value is always the real Python or NumPy object, so it is
-its own tag: a `Union` needs no other. Mutable containers, objects and cells are known by the `Site` that made them;
-what a site may hold is a table that only grows.
+A type over-approximates a run-time value. The run-time value is always the real Python or NumPy object, so it
+is its own tag: a `Union` needs no other. Mutable containers, objects and cells are known by the `Site` that
+made them; what a site may hold is a table that only grows.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Type:
 
 
 function_key: Callable[[Any], Hashable] = id
-"""What tells two functions apart; the tracer lets functions count as equal that it made from the same code and variables."""
+"""What tells two functions apart; those the tracer made of equal code and variables count as one."""
 
 
 def const_key(value: Any) -> Hashable:
-    """What tells two constants apart: exact type and bits for numbers, identity for what has no value equality."""
+    """What tells two constants apart: exact type and bits of numbers, else equality or identity."""
     cls = type(value)
     if cls is float:
         return (cls, struct.pack("<d", value))
@@ -79,7 +79,7 @@ class Const(Type):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Py(Type):
-    """An immutable Python object of exactly this class: bool, int, float, complex, str, bytes, slice, range, ..."""
+    """An immutable Python object of exactly this class: bool, int, float, complex, str, bytes, slice, ..."""
 
     cls: type
 
@@ -99,7 +99,7 @@ class Scalar(Type):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Array(Type):
-    """A `numpy.ndarray`: dtype, and a shape whose dimensions may be unknown (None); shape None: unknown rank."""
+    """A `numpy.ndarray`: its dtype, and its shape; a dimension may be unknown (None), or all of the shape."""
 
     dtype: np.dtype[Any]
     shape: Shape
@@ -247,7 +247,7 @@ class Site:
         return join(self.key_type, *(Const(k) for k in self.fields))
 
     def read_field(self, name: Any) -> Type:
-        """The type under a constant key or attribute (joined with what non-constant keys may have written)."""
+        """The type under a constant key or attribute, joined with what unknown keys may have written."""
         self.was_read = True
         return join(self.fields.get(name, BOTTOM), self.elem)
 

@@ -1,4 +1,4 @@
-"""Branches: `if`, conditional expressions, `and`, `or`, `not`, chained comparisons, identity and membership."""
+"""Branches: `if`, conditional expressions, `and`, `or`, `not`, chained comparisons, `is` and `in`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from autograph.graph.types import (
     Py,
     Ref,
     TooManyTypes,
+    TypeChoice,
     Type,
     Unbound,
     Union,
@@ -76,7 +77,8 @@ def cond(
         joined = join(*types)
     except TooManyTypes:
         trace.refuse(
-            f"the values after an 'if' may have too many different types{': ' + ', '.join(names) if names else ''}",
+            "the values after an 'if' may have too many different "
+            f"types{': ' + ', '.join(names) if names else ''}",
             "A value in a graph may have 20 different types at most.",
             "Give the value one type in both branches.",
         )
@@ -163,9 +165,7 @@ def and_(first: Any, *rest: Callable[[], Any]) -> Any:
     for i, operand in enumerate(rest):
         test = truth(first)
         if isinstance(test, Tensor):
-            value = first
-            more = rest[i:]
-            return if_exp(test, lambda: and_(more[0](), *more[1:]), lambda: value)
+            return if_exp(test, lambda more=rest[i:]: and_(more[0](), *more[1:]), lambda value=first: value)
         if not test:
             return first
         first = operand()
@@ -177,9 +177,7 @@ def or_(first: Any, *rest: Callable[[], Any]) -> Any:
     for i, operand in enumerate(rest):
         test = truth(first)
         if isinstance(test, Tensor):
-            value = first
-            more = rest[i:]
-            return if_exp(test, lambda: value, lambda: or_(more[0](), *more[1:]))
+            return if_exp(test, lambda value=first: value, lambda more=rest[i:]: or_(more[0](), *more[1:]))
         if test:
             return first
         first = operand()
@@ -248,7 +246,7 @@ def not_in(value: Any, container: Any) -> Any:
 def split(
     value: Tensor, choose: Callable[[Type], bool], special: Callable[[Any], Any], rest: Callable[[Any], Any]
 ) -> Any:
-    """Takes a union apart at run time: `special` for the members that `choose` accepts, one by one; `rest` for the others."""
+    """Takes a union apart at run time: `special` for each member that `choose` accepts, else `rest`."""
     trace = current()
     assert trace is not None
     t = value._ag_type
@@ -262,7 +260,7 @@ def split(
         last = i == len(chosen) - 1 and not others
         if last:
             return special(narrow(value, (chosen[i],)))
-        test = emit(core.IS_TYPE, value, core.TypeChoice((chosen[i],)))
+        test = emit(core.IS_TYPE, value, TypeChoice((chosen[i],)))
         return cond(trace, test, lambda: special(narrow(value, (chosen[i],))), lambda: from_member(i + 1))
 
     return from_member(0)
@@ -275,7 +273,7 @@ def narrow(value: Tensor, alternatives: tuple[Type, ...]) -> Any:
         return value
     if isinstance(t, Const):
         return t.value
-    return emit(core.NARROW, value, core.TypeChoice(alternatives), type_=t)
+    return emit(core.NARROW, value, TypeChoice(alternatives), type_=t)
 
 
 def never(t: Type) -> bool:

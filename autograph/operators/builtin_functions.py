@@ -288,9 +288,8 @@ def _source(iterable: Any) -> Any:
     ):
         return emit(ops.TO_LIST, iterable)
     if isinstance(iterable, Tensor) and known_items(iterable) is None:
-        if isinstance(iterable._ag_type, IterT) or (
-            isinstance(iterable._ag_type, Ref) and iterable._ag_type.kind == "dict"
-        ):
+        t = iterable._ag_type
+        if isinstance(t, IterT) or (isinstance(t, Ref) and t.kind == "dict"):
             return emit(ops.TO_LIST, iterable)
     return iterable
 
@@ -331,7 +330,8 @@ def iter_(iterable: Any, *sentinel: Any) -> Any:
     if sentinel:
         refuse(
             "iter() is called with a sentinel",
-            "It makes an iterator that calls a function until it has the sentinel; a graph has no such object.",
+            "It makes an iterator that calls a function until it has the sentinel; a graph has no such "
+            "object.",
             "Write the loop: while (item := function()) != sentinel.",
         )
     if isinstance(iterable, (GeneratorValue, Lazy)):
@@ -439,13 +439,14 @@ def _keys(items: Any, key: Any) -> Any:
 
 
 def _no_objects(items: Any, what: str) -> None:
-    if isinstance(items, Tensor) and isinstance(items._ag_type, Ref):
-        if any(is_object(m) and method_of_type(m, "__lt__") for m in members(items._ag_type.site.read())):
-            refuse(
-                f"{what} compares objects by their __lt__",
-                "A graph sorts numbers and strings, and calls no method while it sorts.",
-                "Give a key: key=lambda item: item.value.",
-            )
+    if not isinstance(items, Tensor) or not isinstance(items._ag_type, Ref):
+        return
+    if any(is_object(m) and method_of_type(m, "__lt__") for m in members(items._ag_type.site.read())):
+        refuse(
+            f"{what} compares objects by their __lt__",
+            "A graph sorts numbers and strings, and calls no method while it sorts.",
+            "Give a key: key=lambda item: item.value.",
+        )
 
 
 def method_of_type(t: Type, name: str) -> bool:
@@ -762,6 +763,13 @@ def errstate_(*args: Any, **kwargs: Any) -> Any:
         "NumPy's floating point errors are not reported by a graph.",
         "Test the values: if np.isnan(x).any(): raise ...",
     )
+
+
+@handles(np.printoptions)
+def printoptions_(*args: Any, **kwargs: Any) -> Any:
+    from autograph.operators.exceptions import PrintOptions
+
+    return PrintOptions(*args, **kwargs)
 
 
 @handles(np.vectorize)

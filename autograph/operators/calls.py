@@ -1,4 +1,4 @@
-"""Calls: of converted functions (inlined, or traced once into a graph of their own), classes, ops and the host."""
+"""Calls: of converted functions (inlined, or traced once into their own graph), classes, ops and the host."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def handles(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
     return register
 
 
-converter: Callable[[types.FunctionType], types.FunctionType | None]
-"""Gives the converted form of a user's function (None for code that is not converted); set by `function.py`."""
+converter: Callable[[types.FunctionType], types.FunctionType | None] = lambda fn: None
+"""Gives the converted form of a user's function (None for unconverted code); set by `function.py`."""
 
 
 class BoundMethod(TracedValue):
@@ -169,7 +169,7 @@ def get_attr_late(x: Any, name: str) -> Any:
 
 
 def call_now(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A call in the eager op mode: converted code calls converted code, everything else is called as it is."""
+    """A call in the eager op mode: converted code calls converted code, all else is called as it is."""
     from autograph.operators.generators import ContextManager, is_context_manager_function
 
     if isinstance(fn, types.FunctionType) and hasattr(fn, "__autograph_generator__"):
@@ -212,7 +212,7 @@ def convert_function(fn: types.FunctionType) -> Callable[..., Any] | None:
 
 
 def call_tensor(trace: Trace, fn: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A call of a value that is only known when the graph runs: an object with `__call__`, or one of several functions."""
+    """A call of a value known only at run time: an object with `__call__`, or one of several functions."""
     from autograph.operators.branches import is_object, split
     from autograph.operators.objects import method_of
 
@@ -237,7 +237,7 @@ def call_tensor(trace: Trace, fn: Tensor, args: tuple[Any, ...], kwargs: dict[st
 def callable_type(t: Type) -> bool:
     if isinstance(t, Const):
         return callable(t.value) or isinstance(t.value, TracedValue)
-    return isinstance(t, Ref) and t.kind == "object" and hasattr(t.cls, "__call__")
+    return isinstance(t, Ref) and t.kind == "object" and any("__call__" in vars(c) for c in t.cls.__mro__)
 
 
 def call_function(trace: Trace, fn: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -290,7 +290,7 @@ def call_function(trace: Trace, fn: types.FunctionType, args: tuple[Any, ...], k
 
 
 def stable_key(t: Type) -> Hashable:
-    """A key for a type that is the same in every pass of a trace (functions made in the trace count by their code)."""
+    """A key for a type, the same in every pass of a trace: functions made in it count by their code."""
     if isinstance(t, Const):
         value = t.value
         if isinstance(value, types.FunctionType):
@@ -319,7 +319,7 @@ class Record:
 
 
 def call_graph(trace: Trace, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A call of a graph: traced once for each static structure and types of its arguments; recursion included."""
+    """A call of a graph, traced once for each static structure and types of its arguments."""
     code = fn.__code__  # type: ignore[attr-defined]
     names = tuple(kwargs)
     values = (args, tuple(kwargs.values()))

@@ -77,7 +77,7 @@ def new_tuple(*items: Any) -> Any:
 
 
 def varargs(items: tuple[Any, ...]) -> Any:
-    """The `*args` parameter of a converted function; a call may have spread items of unknown number into it."""
+    """The `*args` parameter of a converted function; a call may have spread an unknown number of items."""
     return items if current() is None else _spread(items)
 
 
@@ -118,7 +118,7 @@ def kwargs_dict(mapping: dict[str, Any]) -> Any:
     return new_dict(*mapping.items())
 
 
-# -- subscripts --------------------------------------------------------------------------------------------------------
+# -- subscripts ----------------------------------------------------------------------------------------------
 
 
 def get_item(x: Any, index: Any) -> Any:
@@ -214,7 +214,7 @@ def unpack(value: Any, before: int, after: int | None = None) -> tuple[Any, ...]
     return unpack_tuple(packed, packed._ag_type) if isinstance(packed, Tensor) else packed
 
 
-# -- operators that plain Python cannot leave to the operands ------------------------------------------------------------
+# -- operators that plain Python cannot leave to the operands ------------------------------------------------
 
 
 def mod(a: Any, b: Any) -> Any:
@@ -265,7 +265,7 @@ def aug_assign(symbol: str, a: Any, b: Any) -> Any:
     return emit(arithmetic.BINARY[symbol], a, b)
 
 
-# -- text --------------------------------------------------------------------------------------------------------------
+# -- text ----------------------------------------------------------------------------------------------------
 
 
 def str_of(value: Any) -> Any:
@@ -309,7 +309,7 @@ def fstring(*parts: Any) -> Any:
     return emit(core.CONCAT_STR, *parts)
 
 
-# -- match -------------------------------------------------------------------------------------------------------------
+# -- match ---------------------------------------------------------------------------------------------------
 
 
 def match_sequence(subject: Any, before: int, after: int | None = None) -> tuple[Any, tuple[Any, ...]]:

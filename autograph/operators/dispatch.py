@@ -63,7 +63,8 @@ def _refusing(name: str, what: str, instead: str) -> None:
     def method(self: Any, *args: Any) -> Any:
         require().refuse(
             what,
-            "It is only known when the graph runs, and this code is not converted, so it runs while the graph is built.",
+            "It is only known when the graph runs, and this code is not converted, so it runs while the "
+            "graph is built.",
             instead,
         )
 
@@ -94,7 +95,8 @@ def _array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any
     require().refuse(
         f"'{name}' is called, and autograph has no op for it",
         "What it does and returns is not known while the graph is built.",
-        f"Compose it from functions that have one, or declare its result: ag.host_call({name}, ..., result=ag.spec(...)).",
+        f"Compose it from functions that have one, or declare its result: ag.host_call({name}, ..., "
+        "result=ag.spec(...)).",
     )
 
 

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+import numpy as np
+
 from autograph.errors import StagingError
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.types import Const, Host, Py, Unbound, members
@@ -177,6 +179,9 @@ def with_stmt(manager: Any, body: Callable[[Any], None]) -> None:
     if isinstance(manager, Suppress):
         try_stmt(lambda: body(None), ((lambda: manager.classes, lambda error: None),))
         return
+    if isinstance(manager, PrintOptions):
+        with_print_options(manager, body)
+        return
     if isinstance(manager, Tensor) and not is_object(manager._ag_type):
         alternatives = members(manager._ag_type)
         if any(map(is_object, alternatives)):
@@ -184,9 +189,8 @@ def with_stmt(manager: Any, body: Callable[[Any], None]) -> None:
             return
         if not any(isinstance(m, Host) for m in alternatives):
             emit(core.ENTER, manager)
-    if not isinstance(manager, Tensor):
-        if not hasattr(type(manager), "__enter__"):
-            emit(core.ENTER, manager)
+    if not isinstance(manager, Tensor) and not hasattr(type(manager), "__enter__"):
+        emit(core.ENTER, manager)
     if not has_object(manager):
         trace.refuse(
             f"'with' on a {type(manager).__name__} that is not converted",
@@ -214,6 +218,31 @@ class Nullcontext:
 
     def __init__(self, value: Any = None) -> None:
         self.value = value
+
+
+class PrintOptions:
+    """`np.printoptions(**options)` made inside a trace."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self.args, self.options = args, options
+
+
+def with_print_options(manager: PrintOptions, body: Callable[[Any], None]) -> None:
+    """Sets NumPy's print options when the graph runs, and puts the old ones back however the body ends."""
+    saved = emit(core.HOST_CALL, np.get_printoptions)
+
+    def restore() -> None:
+        emit(core.HOST_CALL, restore_print_options, saved)
+
+    def whole() -> None:
+        emit(core.HOST_CALL, np.set_printoptions, *manager.args, **manager.options)
+        body(emit(core.HOST_CALL, np.get_printoptions))
+
+    try_stmt(whole, (), None, restore)
+
+
+def restore_print_options(options: dict[str, Any]) -> None:
+    np.set_printoptions(**options)
 
 
 class Suppress:

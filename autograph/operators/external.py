@@ -46,7 +46,7 @@ class Spec:
 
 
 def is_static(value: Any) -> bool:
-    """Values that are constants of a graph: None, strings, functions, classes, modules, enum members, dtypes, ..."""
+    """Values that are constants of a graph: None, strings, functions, classes, modules, enum members, ..."""
     if value is None or value is Ellipsis or value is NotImplemented:
         return True
     if isinstance(value, (str, bytes, enum.Enum, np.dtype, slice, range)):
@@ -102,7 +102,7 @@ def fields_of(value: Any) -> dict[str, Any]:
 
 
 def signature(value: Any, memo: dict[int, int] | None = None) -> Hashable:
-    """What a trace depends on: classes, dtypes, shapes, structure, aliasing of mutable parts, values of constants."""
+    """What a trace depends on: classes, dtypes, shapes, structure, aliasing of mutable parts, constants."""
     cls = type(value)
     if cls in (bool, int, float, complex):
         return cls
@@ -167,7 +167,8 @@ def abstract(trace: Trace, value: Any, path: Hashable, memo: dict[int, Type]) ->
     if isinstance(value, np.ndarray):
         raise StagingError(
             f"a value is a {cls.__name__}, a subclass of numpy.ndarray",
-            why="Its operators may differ from those of an array, and a graph knows those of numpy.ndarray only.",
+            why="Its operators may differ from those of an array, and a graph knows those of numpy.ndarray "
+            "only.",
             instead="Pass np.asarray(value).",
         )
     if cls is Spec:
@@ -245,7 +246,7 @@ def _uniform(value: list[Any]) -> bool:
 
 
 def external_type(trace: Trace, value: Any, reference: Any) -> Type:
-    """The type of a live value that is reached by name; the same object has the same site however it is reached."""
+    """The type of a live value reached by name; the same object has the same site however it is reached."""
     if id(value) in trace.external:
         return trace.external[id(value)]
     memo = dict(trace.external)

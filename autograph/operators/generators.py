@@ -13,7 +13,7 @@ from typing import Any
 from autograph.core.loader import is_part
 from autograph.graph.graph import Tensor
 from autograph.operators.branches import and_, not_, rename_unbound, truth
-from autograph.operators.calls import call, get_attr_late, handles
+from autograph.operators.calls import call, convert_function, get_attr_late, handles
 from autograph.operators.exceptions import try_stmt
 from autograph.operators.tracer import TracedValue, current, emit, require
 from autograph.operators.variables import Box
@@ -23,7 +23,7 @@ _HELPER = contextlib.contextmanager(lambda: iter(())).__code__
 
 
 def generator(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Marks a converted generator function, whose first parameter is called at each `yield` and says whether to stop."""
+    """Marks a converted generator function; its first parameter is called at each `yield`: is it to stop?"""
 
     @functools.wraps(fn)
     def start(*args: Any, **kwargs: Any) -> GeneratorValue:
@@ -101,7 +101,8 @@ class GeneratorValue(TracedValue):
     def pack(self) -> Any:
         require().refuse(
             f"{self.name} is kept as a value",
-            "In a graph a generator is consumed where it is made: by a for loop, or by list(), sum(), any(), ...",
+            "In a graph a generator is consumed where it is made: by a for loop, or by list(), sum(), any(), "
+            "...",
             "Make a list of it first: items = list(...).",
         )
 
@@ -194,7 +195,7 @@ def for_generator(
     set_state: Callable[[tuple[Any, ...]], None],
     names: tuple[str, ...],
 ) -> None:
-    """A `for` over a generator: the loop's body runs at each yield; what it rebinds is kept in boxes meanwhile."""
+    """A `for` over a generator: the body runs at each yield; what it rebinds is kept in boxes meanwhile."""
     trace = current()
     if trace is None:
         _for_generator_now(source, extra_test, body)
@@ -298,7 +299,10 @@ class ContextManager(TracedValue):
 
 
 def is_context_manager_function(fn: Any) -> bool:
-    return isinstance(fn, types.FunctionType) and fn.__code__ is _HELPER and hasattr(fn, "__wrapped__")
+    """Whether `contextlib.contextmanager` made it from a function that is converted."""
+    if not (isinstance(fn, types.FunctionType) and fn.__code__ is _HELPER and hasattr(fn, "__wrapped__")):
+        return False
+    return hasattr(fn.__wrapped__, "__autograph_generator__") or convert_function(fn.__wrapped__) is not None
 
 
 @handles(contextlib.contextmanager)

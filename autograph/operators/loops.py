@@ -16,6 +16,7 @@ from autograph.graph.types import (
     Ref,
     SeqT,
     TooManyTypes,
+    TypeChoice,
     TupleT,
     Type,
     Union,
@@ -97,7 +98,8 @@ def _run_in_python(
                 trace.refuse(
                     "a loop must be unrolled, but how often it runs is only known when the graph runs",
                     f"It was to run while the graph is built: {trace.decisions.loop(key).reason}.",
-                    "Loop over a range or tuple that is known, or name the argument that bounds it in to_graph(static=...).",
+                    "Loop over a range or tuple that is known, or name the argument that bounds it in "
+                    "to_graph(static=...).",
                 )
             decision = trace.decisions.loop(key)
             decision.mode, decision.reason = "stage", "its test is a traced value"
@@ -117,7 +119,7 @@ def stage(
     names: tuple[str, ...],
     unrollable: bool,
 ) -> None:
-    """A `while_loop` op: its first body computes the test, its second one a turn; both take and give the state."""
+    """A `while_loop` op: one body computes the test, the other a turn; both take and give the state."""
     decision = trace.decisions.loop(key)
     before = get_state()
     types = _widen(trace, key, tuple(vtype(v) for v in before), names)
@@ -207,7 +209,7 @@ def _stand_ins(trace: Trace, types: tuple[Type, ...]) -> tuple[Any, ...]:
 
 
 def _widen(trace: Trace, key: Hashable, types: tuple[Type, ...], names: tuple[str, ...]) -> tuple[Type, ...]:
-    """The types carried: those of the first turn, numbers without their values, joined with what was found before."""
+    """The types carried: those of the first turn without values, joined with those found before."""
     types = tuple(generalize_deep(t) for t in types)
     known = trace.decisions.loop(key).types
     return types if known is None else _join_states(trace, known, types, names)
@@ -229,7 +231,7 @@ def _join_states(
     return tuple(out)
 
 
-# -- for ---------------------------------------------------------------------------------------------------------------
+# -- for -----------------------------------------------------------------------------------------------------
 
 
 class Iteration:
@@ -247,7 +249,7 @@ def for_stmt(
     set_state: SetState,
     names: tuple[str, ...],
 ) -> None:
-    """`for item in iterable: body(item)` while `extra_test()`, which is asked before the next item is fetched."""
+    """`for item in iterable: body(item)` while `extra_test()`, asked before the next item is fetched."""
     from autograph.operators.generators import GeneratorValue, for_generator
 
     trace = current()
@@ -288,8 +290,9 @@ def for_stmt(
         _unroll(trace, key, known, extra_test, body, state)
         return
     if known is not None and decision.mode is None:
-        if isinstance(iterable, range) or not any(has_tensor(i) for i in known):
-            if not has_tensor(get_state()) or (not isinstance(iterable, range) and len(known) <= UNROLL_LIMIT):
+        counted = isinstance(iterable, range)
+        if counted or not any(has_tensor(i) for i in known):
+            if not has_tensor(get_state()) or (not counted and len(known) <= UNROLL_LIMIT):
                 plain = not has_tensor(get_state()) and not any(
                     map(has_tensor, known if not isinstance(iterable, range) else ())
                 )
@@ -332,7 +335,7 @@ def _for_union(
         if i == len(alternatives) - 1:
             for_stmt(item, extra_test, body, get_state, set_state, names)
             return
-        test = emit(core.IS_TYPE, iterable, core.TypeChoice((alternatives[i],)))
+        test = emit(core.IS_TYPE, iterable, TypeChoice((alternatives[i],)))
         if_stmt(
             test,
             lambda: for_stmt(item, extra_test, body, get_state, set_state, names),
@@ -479,7 +482,7 @@ class ItemsOf:
 
 
 class Lazy(TracedValue):
-    """An iterable made of others (enumerate, zip, reversed, map) that a loop or a builtin consumes at once."""
+    """An iterable made of others (enumerate, zip, reversed, map), consumed at once by a loop or builtin."""
 
     def known(self) -> Any:
         """The items, if their number is known and small parts of the trace; None otherwise."""

@@ -63,7 +63,7 @@ def outside_object(trace: Trace, value: Any) -> Any:
     return read_outside(trace, ObjectReference(value), value)
 
 
-# -- reading attributes ------------------------------------------------------------------------------------------------
+# -- reading attributes --------------------------------------------------------------------------------------
 
 
 def get_attr(x: Any, name: str) -> Any:
@@ -122,7 +122,7 @@ def class_attr(trace: Trace, cls: type, name: str) -> Any:
         value = getattr(cls, name)
     except AttributeError:
         return emit(core.GET_ATTR, cls, name, type_=BOTTOM)
-    if isinstance(value, (types.FunctionType, types.MethodType, type)) or isinstance(value, property):
+    if isinstance(value, (types.FunctionType, types.MethodType, type, property)):
         return value
     return read_outside(trace, AttributeReference(ObjectReference(cls), name), value)
 
@@ -165,7 +165,7 @@ def _is_method(t: Type, name: str) -> bool:
 
 
 def _any_method(alternatives: tuple[Type, ...], name: str) -> bool:
-    """Whether, among the types of a union, one has a method that only a call may tell from the others' attributes."""
+    """Whether one type of a union has a method that only a call may tell from the others' attributes."""
     if any(_is_method(m, name) for m in alternatives):
         return True
     if not any(is_object(m) or _is_named(m) for m in alternatives):
@@ -315,7 +315,7 @@ FINDERS.append(_find)
 
 
 def object_attr(trace: Trace, x: Any, name: str) -> Any:
-    """An attribute of an instance of a user's class: property, method, field, class attribute, `__getattr__`."""
+    """An attribute of a user's object: property, method, field, class attribute, `__getattr__`."""
     site = x._ag_type.site
     cls = site.cls
     if name == "__class__":
@@ -375,7 +375,7 @@ def _may_lack(site: Any, name: str) -> bool:
     return True
 
 
-# -- writing attributes ------------------------------------------------------------------------------------------------
+# -- writing attributes --------------------------------------------------------------------------------------
 
 
 def set_attr(x: Any, name: str, value: Any) -> None:
@@ -395,7 +395,7 @@ def set_attr(x: Any, name: str, value: Any) -> None:
             return
         _set_array_attr(trace, x, name, value)
         return
-    if isinstance(x, type) or isinstance(x, (types.ModuleType, types.FunctionType)):
+    if isinstance(x, (type, types.ModuleType, types.FunctionType)):
         from autograph.operators.variables import store
 
         store(SettableReference(ObjectReference(x), name), value)
@@ -471,7 +471,7 @@ def _object_init(*args: Any) -> None:
     return None
 
 
-# -- construction ------------------------------------------------------------------------------------------------------
+# -- construction --------------------------------------------------------------------------------------------
 
 
 def instantiate(trace: Trace, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -499,7 +499,8 @@ def instantiate(trace: Trace, cls: type, args: tuple[Any, ...], kwargs: dict[str
     if is_user_module(cls.__module__) and cls.__flags__ & (1 << 9):
         trace.refuse(
             f"an object of class '{cls.__name__}' is made",
-            "Classes with a base class written in C, a metaclass, __new__ or __getattribute__ are not supported.",
+            "Classes with a base class written in C, a metaclass, __new__ or __getattribute__ are not "
+            "supported.",
             "Use a plain class, or make the object outside the function.",
         )
     return call_host(trace, cls, args, kwargs)
@@ -556,7 +557,7 @@ def _dataclass_init(cls: type, instance: Any, init: Any, args: Any, kwargs: Any)
         call(post, instance, *late)
 
 
-# -- operators that classes overload -----------------------------------------------------------------------------------
+# -- operators that classes overload -------------------------------------------------------------------------
 
 _NAMES = {
     "+": "add",
@@ -596,7 +597,7 @@ def has_object(value: Any) -> bool:
 
 
 def split_objects(value: Any, special: Callable[[Any], Any], rest: Callable[[Any], Any]) -> tuple[Any] | None:
-    """`special` for each alternative that is a user's object, `rest` for the others; None if there is no object."""
+    """`special` for each alternative that is a user's object, else `rest`; None if none is an object."""
     if not has_object(value):
         return None
     return (split(value, is_object, special, rest),)

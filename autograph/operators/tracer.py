@@ -58,7 +58,7 @@ class DeadEnd(BaseException):
 
 @dataclasses.dataclass
 class LoopDecision:
-    """What was decided of one loop: how it runs (None, 'stage', 'unroll'), why, and the types that it carries."""
+    """What was decided of one loop: how it runs (None, 'stage', 'unroll'), why, and the types it carries."""
 
     mode: str | None = None
     reason: str = ""
@@ -135,8 +135,10 @@ def _function_key(fn: types.FunctionType) -> Hashable:
             if isinstance(content, (Tensor, types.FunctionType))
             else graph_types.const_key(content)
         )
-    for default in (*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).items()):
-        parts.append(id(default) if isinstance(default, Tensor) else graph_types.const_key(default))
+    parts.extend(
+        id(default) if isinstance(default, Tensor) else graph_types.const_key(default)
+        for default in (*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).items())
+    )
     return tuple(parts)
 
 
@@ -204,7 +206,7 @@ class Trace:
         self.handling: list[Any] = []
         self.try_depth = 0
 
-    # -- places and keys ------------------------------------------------------------------------------------------
+    # -- places and keys -------------------------------------------------------------------------------------
 
     def frame(self) -> types.FrameType | None:
         """The innermost frame of converted code."""
@@ -234,7 +236,7 @@ class Trace:
         place = self.place()
         return None if place is None else place.location()
 
-    # -- errors ---------------------------------------------------------------------------------------------------
+    # -- errors ----------------------------------------------------------------------------------------------
 
     def refuse(self, what: str, why: str = "", instead: str = "") -> NoReturn:
         """Ends the trace with a StagingError at the user's line; nothing can swallow it."""
@@ -250,7 +252,7 @@ class Trace:
             error.trail = tuple(place.spots())
         return error
 
-    # -- growing the graph ----------------------------------------------------------------------------------------
+    # -- growing the graph -----------------------------------------------------------------------------------
 
     @property
     def region(self) -> Region:
@@ -270,7 +272,7 @@ class Trace:
         return tensor
 
     def reach(self, tensor: Tensor) -> None:
-        """Checks that a tensor exists where it is used: a function made in a turn of a loop may carry it out."""
+        """Checks that a tensor exists where it is used: a function made in a loop's turn may carry it out."""
         region = tensor._ag_region
         if region is None or region in self.regions:
             return
@@ -362,7 +364,7 @@ class Trace:
         self.append(operation)
 
     def need_concrete(self, what: str, args: Any, op: Op) -> NoReturn:
-        """An op needs a value that is not known yet: unroll a loop, or make a call's scalar a constant; else refuse."""
+        """An op needs an unknown value: unroll a loop, or make a call's scalar a constant; else refuse."""
         for key, possible in reversed(self.loops):
             decision = self.decisions.loop(key)
             if possible and decision.mode != "unroll":
@@ -374,7 +376,8 @@ class Trace:
                 self.decisions.change(f"the value of {what} must be known")
                 raise Restart
         self.refuse(
-            f"'{op.name}' needs the value of {what} while the graph is built, but it is only known when the graph runs",
+            f"'{op.name}' needs the value of {what} while the graph is built, but it is only known when the "
+            "graph runs",
             "The rank and dtype of every array must be known.",
             f"Use a constant for {what}, or name the argument that it comes from in to_graph(static=...).",
         )
@@ -477,7 +480,7 @@ def origins(tree: Any) -> Iterator[Hashable]:
             todo.extend(op.inputs)
 
 
-# -- values ------------------------------------------------------------------------------------------------------------
+# -- values --------------------------------------------------------------------------------------------------
 
 
 def vtype(value: Any) -> Type:
@@ -501,7 +504,7 @@ def has_tensor(value: Any) -> bool:
 
 
 class TracedValue:
-    """Base of things that exist only in a trace and may hold tensors: bound methods, generators, iterables."""
+    """Base of what exists only in a trace and may hold tensors: bound methods, generators, iterables."""
 
 
 def pack(value: Any) -> Any:
@@ -525,19 +528,21 @@ def pack(value: Any) -> Any:
 
 
 def check_constant(value: Any) -> None:
-    """A Python integer beyond 64 bits never enters a graph, nor an array that the trace itself made (it could be written)."""
+    """Neither integers beyond 64 bits enter a graph, nor arrays made by the trace: they may be written."""
     if isinstance(value, np.ndarray):
         require().refuse(
             "an array made by code that is not converted meets a traced value",
             "It was made once, while the graph was built, but each run must have its own.",
-            "Make it with a NumPy function called by name (np.array, np.arange, ...), or pass it in as an argument.",
+            "Make it with a NumPy function called by name (np.array, np.arange, ...), or pass it in as an "
+            "argument.",
         )
     if type(value) is int and not -(2**63) <= value < 2**63:
         from autograph.errors import IntegerOverflow
 
         trace = require()
         error = IntegerOverflow(
-            f"the integer {value if abs(value) < 10**40 else f'of {value.bit_length()} bits'} does not fit in 64 bits",
+            f"the integer {value if abs(value) < 10**40 else f'of {value.bit_length()} bits'} does not fit "
+            "in 64 bits",
             why="Python integers are 64 bits wide in a graph.",
             instead="Use a float, or np.uint64.",
         )
@@ -613,7 +618,7 @@ def settle(tensor: Tensor) -> Any:
     return tensor
 
 
-# -- emitting ----------------------------------------------------------------------------------------------------------
+# -- emitting ------------------------------------------------------------------------------------------------
 
 _FOLDABLE = (Py, Scalar, Const)
 
@@ -654,8 +659,8 @@ _NOT_PURE = frozenset({"writes", "host", "effect", "alloc"})
 def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwargs: Any) -> Any:
     """Adds an operation to the graph and gives its result; computes at once what only depends on constants.
 
-    `raw`: the tensor itself is wanted, even if its type tells the value. `type_`: the result's type, where the caller
-    knows it. Raises DeadEnd where the operation always raises.
+    `raw`: the tensor itself is wanted, even if its type tells the value. `type_`: the result's type, where
+    the caller knows it. Raises DeadEnd where the operation always raises.
     """
     trace = current()
     if trace is None:
@@ -680,7 +685,8 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
             trace.refuse(*_with_names(refusal, (args, kwargs)))
         except TooManyTypes:
             trace.refuse(
-                f"'{op.name}' makes a value, or a container of values, that may have too many different types",
+                f"'{op.name}' makes a value, or a container of values, that may have too many different "
+                "types",
                 "A value in a graph, or an item of a list, may have 20 different types at most.",
                 "Convert the values to one type first.",
             )
@@ -734,7 +740,7 @@ def _leaf(value: Any) -> Any:
     return value
 
 
-# -- executed ops, listed by explain() in the eager op mode --------------------------------------------------------------
+# -- executed ops, listed by explain() in the eager op mode --------------------------------------------------
 
 
 def record(name: str) -> None:

@@ -1,4 +1,4 @@
-"""Names: unbound ones, boxes shared with closures and handlers, and names of the world outside the function."""
+"""Names: unbound ones, boxes shared with closures and handlers, and names from outside the function."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ def check(value: Any, name: str, free: bool = False) -> Any:
         if current() is None:
             raise core.unbound_error(name, free)
         return emit(core.CHECK_BOUND, value, name, free)
-    if isinstance(value, Tensor):
-        if UNBOUND in members(value._ag_type):
-            bound = join(*(m for m in members(value._ag_type) if m is not UNBOUND))
-            return emit(core.CHECK_BOUND, value, name, free, type_=bound)
+    if isinstance(value, Tensor) and UNBOUND in members(value._ag_type):
+        bound = join(*(m for m in members(value._ag_type) if m is not UNBOUND))
+        return emit(core.CHECK_BOUND, value, name, free, type_=bound)
     return value
 
 
@@ -159,7 +158,7 @@ class AttributeReference(Reference):
 
 
 def load(reference: Reference) -> Any:
-    """The value of an outside name: known if it is a function, class, module, string or None; else read when the graph runs."""
+    """The value of an outside name: a known function, class, module, string, None; else read at run time."""
     trace = current()
     if trace is None:
         return reference.get()

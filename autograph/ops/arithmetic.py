@@ -41,7 +41,8 @@ def _refuse_host(symbol: str, *types: Type) -> None:
                 f"the result of a host call is used with '{symbol}', but its type is not known",
                 "A function that is not converted runs on the host when the graph runs, "
                 "so the graph cannot know what it returns.",
-                'Declare it: ag.host_call(function, ..., result=ag.spec("float64")), or pass the value in as an argument.',
+                'Declare it: ag.host_call(function, ..., result=ag.spec("float64")), or pass the value in as '
+                'an argument.',
             )
 
 

@@ -60,10 +60,11 @@ Rule = Callable[..., Type]
 class Op:
     """One op: its name, the function that computes it, and the rule for the type of its result.
 
-    `rule` is called like the kernel, with a `Type` in the place of each traced argument (never a `Union`) and
-    plain values elsewhere. It returns BOTTOM where the kernel always raises. Traits: `writes` (through its first
-    operand), `view` (the result may share memory with, or be, an operand), `host` (runs foreign code), `effect`
-    (visible otherwise), `total` (never raises). `out` is the position of an output argument, see `effects`.
+        `rule` is called like the kernel, with a `Type` in the place of each traced argument (never a
+    `Union`) and plain values elsewhere. It returns BOTTOM where the kernel always raises. Traits:
+    `writes` (through its first operand), `view` (the result may share memory with, or be, an operand),
+    `host` (runs foreign code), `effect` (visible otherwise), `total` (never raises). `out` is the
+    position of an output argument, see `effects`.
     """
 
     name: str
@@ -74,7 +75,7 @@ class Op:
     out: int | None = None
 
     def effects(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> frozenset[str]:
-        """The traits of one call: with `out` it writes and gives that operand; without `copy` it may do so."""
+        """The traits of one call: with `out` it writes and gives it; without `copy` it may do so."""
         traits = self.traits
         given = kwargs.get("out")
         if given is None and self.out is not None and len(args) > self.out:
@@ -349,7 +350,7 @@ def as_array_argument(a: Any) -> Any:
 
 
 def array_like(t: Any) -> Type:
-    """The type of `np.asarray(t)` (a union for sequences that may be empty); BOTTOM: it always raises.
+    """The type of `np.asarray(t)` (a union: it may be empty); BOTTOM: it always raises.
 
     >>> array_like((Py(int), 2.5)), array_like(SeqT(Py(int)))
     (float64[2], float64[0]|int64[?])
@@ -431,7 +432,7 @@ def checked_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def sequence(t: Type) -> tuple[tuple[Type, ...] | None, int | None]:
-    """(item types, length) of a tuple or list type, else (None, None). Unknown length: one item type, None."""
+    """(item types, length) of a tuple or list type, else (None, None). Of unknown length: one item type."""
     if isinstance(t, Const) and isinstance(t.value, (tuple, list)):
         return tuple(type_of(v) for v in t.value), len(t.value)
     if isinstance(t, Const) and isinstance(t.value, range):

@@ -1,4 +1,4 @@
-"""Ops on lists, dicts, sets, strings and iterators: displays, subscripts, methods and the builtins that consume them."""
+"""Ops on lists, dicts, sets, strings and iterators: displays, subscripts, methods, builtins."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from autograph.ops.arithmetic import BINARY, COMPARE, element_type
 from autograph.ops.base import NeedConcrete, Op, Refuse, define, infer, type_of
 from autograph.ops.core import BOOL, INT, NONE, STR
 
-# -- displays ----------------------------------------------------------------------------------------------------------
+# -- displays ------------------------------------------------------------------------------------------------
 
 
 class Splat:
@@ -128,7 +128,7 @@ def merge_dict(target: Ref, source: Type) -> bool:
     return True
 
 
-# -- subscripts --------------------------------------------------------------------------------------------------------
+# -- subscripts ----------------------------------------------------------------------------------------------
 
 
 def _is_index(t: Type) -> bool:
@@ -174,7 +174,8 @@ def _get_item_rule(x: Any, index: Any) -> Type:
             "a host call's result is subscripted, but its type is not known",
             "A function that is not converted runs on the host when the graph runs, "
             "so the graph cannot know what it returns.",
-            "Declare it: ag.host_call(function, ..., result=ag.spec(dtype, shape)), or pass the value in as an argument.",
+            "Declare it: ag.host_call(function, ..., result=ag.spec(dtype, shape)), or pass the value in as "
+            "an argument.",
         )
     return BOTTOM
 
@@ -298,7 +299,7 @@ def _del_item_rule(x: Any, index: Any) -> Type:
 DEL_ITEM = define("del_item", operator.delitem, _del_item_rule, "writes", handles=(operator.delitem,))
 
 
-# -- length and iteration ----------------------------------------------------------------------------------------------
+# -- length and iteration ------------------------------------------------------------------------------------
 
 
 def _len_rule(x: Any) -> Type:
@@ -330,7 +331,8 @@ def _len_rule(x: Any) -> Type:
             "the length of a host call's result is used, but its type is not known",
             "A function that is not converted runs on the host when the graph runs, "
             "so the graph cannot know what it returns.",
-            "Declare it: ag.host_call(function, ..., result=ag.spec(dtype, shape)), or pass the value in as an argument.",
+            "Declare it: ag.host_call(function, ..., result=ag.spec(dtype, shape)), or pass the value in as "
+            "an argument.",
         )
     return BOTTOM
 
@@ -347,7 +349,8 @@ def _iter_rule(x: Any) -> Type:
                 "a loop runs over a host call's result, but its type is not known",
                 "A function that is not converted runs on the host when the graph runs, "
                 "so the graph cannot know what it returns.",
-                "Declare it: ag.host_call(function, ..., result=ag.spec(dtype, shape)), or pass the items in as an argument.",
+                "Declare it: ag.host_call(function, ..., result=ag.spec(dtype, shape)), or pass the items in "
+                "as an argument.",
             )
         return BOTTOM
     return IterT(elem)
@@ -533,7 +536,7 @@ RANGE_ITEM = define(
 )
 
 
-# -- unpacking ---------------------------------------------------------------------------------------------------------
+# -- unpacking -----------------------------------------------------------------------------------------------
 
 
 def _unpack(value: Any, before: int, after: int | None = None) -> tuple[Any, ...]:
@@ -561,9 +564,8 @@ def _unpack_rule(value: Any, before: int, after: int | None = None) -> Type:
     elif isinstance(t, Ref) and t.kind == "list" and t.site.fixed is not None:
         t.site.was_read = True
         items = t.site.fixed
-    elif isinstance(t, Array) and t.shape and t.shape[0] is not None:
-        if after is None and t.shape[0] != before:
-            return BOTTOM
+    elif isinstance(t, Array) and t.shape and t.shape[0] not in (None, before) and after is None:
+        return BOTTOM
     if after is None:
         if items is not None:
             return TupleT(items) if len(items) == before else BOTTOM
@@ -583,7 +585,7 @@ def _unpack_rule(value: Any, before: int, after: int | None = None) -> Type:
 UNPACK = define("unpack", _unpack, _unpack_rule, "view")
 
 
-# -- methods -----------------------------------------------------------------------------------------------------------
+# -- methods -------------------------------------------------------------------------------------------------
 
 METHODS: dict[tuple[str, str], Op] = {}
 

@@ -45,7 +45,7 @@ def always(t: Type) -> Any:
 BOOL, INT, FLOAT, STR, NONE = Py(bool), Py(int), Py(float), Py(str), Const(None)
 
 
-# -- tuples ------------------------------------------------------------------------------------------------------------
+# -- tuples --------------------------------------------------------------------------------------------------
 
 
 def _make_tuple(items: Any) -> Any:
@@ -93,7 +93,7 @@ def _concat_rule(*parts: Any) -> Type:
 CONCAT_TUPLES = define("concat_tuples", _concat, _concat_rule, "total")
 
 
-# -- names and cells ---------------------------------------------------------------------------------------------------
+# -- names and cells -----------------------------------------------------------------------------------------
 
 
 def unbound_error(name: str, free: bool = False) -> Exception:
@@ -159,13 +159,13 @@ STORE = define("store", lambda ref, value: ref.set(value), always(NONE), "effect
 DELETE = define("delete", lambda ref: ref.delete(), always(NONE), "effect")
 
 
-# -- truth, identity, types --------------------------------------------------------------------------------------------
+# -- truth, identity, types ----------------------------------------------------------------------------------
 
 
 def _bool_rule(x: Any) -> Type:
     t = type_of(x)
     if isinstance(t, Const):
-        return Const(bool(t.value)) if not isinstance(t.value, np.generic) else Const(bool(t.value))
+        return Const(bool(t.value))
     if isinstance(t, TupleT):
         return Const(bool(t.items))
     if isinstance(t, Host) and t.cls is None:
@@ -173,7 +173,8 @@ def _bool_rule(x: Any) -> Type:
             "the truth of a host call's result is used, but its type is not known",
             "A function that is not converted runs on the host when the graph runs, "
             "so the graph cannot know what it returns.",
-            'Declare it: ag.host_call(function, ..., result=ag.spec("bool")), or pass the value in as an argument.',
+            'Declare it: ag.host_call(function, ..., result=ag.spec("bool")), or pass the value in as an '
+            'argument.',
         )
     return BOOL
 
@@ -251,7 +252,7 @@ def _type_rule(x: Any) -> Type:
 TYPE = define("type", type, _type_rule, "total")
 
 
-# -- attributes of objects (the operators say what type a field has) ---------------------------------------------------
+# -- attributes of objects (the operators say what type a field has) -----------------------------------------
 
 GET_ATTR = define("get_attr", lambda x, name, origin=None: getattr(x, name), always(Host()), "effect")
 
@@ -267,11 +268,11 @@ DEL_FIELD = define("del_field", delattr, always(NONE), "writes")
 NEW_OBJECT = define("new_object", lambda cls, site: cls.__new__(cls), lambda cls, site: Ref(site), "alloc")
 
 
-# -- host world --------------------------------------------------------------------------------------------------------
+# -- host world ----------------------------------------------------------------------------------------------
 
 
 class Made:
-    """An exception that Python raised while the graph was built: each run of the graph raises its own copy."""
+    """An exception that Python raised while the graph was built: each run raises its own copy."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error.with_traceback(None)
@@ -289,7 +290,10 @@ class Made:
         return repr(self.error)
 
 
-def _raise(error: Any, cause: Any = Unbound()) -> Any:
+_NO_CAUSE = Unbound()
+
+
+def _raise(error: Any, cause: Any = _NO_CAUSE) -> Any:
     if isinstance(error, type):
         error = error()
     elif isinstance(error, Made):
@@ -319,7 +323,7 @@ MAKE_EXCEPTION = define(
 )
 
 
-# -- text --------------------------------------------------------------------------------------------------------------
+# -- text ----------------------------------------------------------------------------------------------------
 
 _CONVERT = {"": lambda x: x, "r": repr, "s": str, "a": ascii}
 
@@ -335,7 +339,7 @@ REPR_OF = define("repr", repr, always(STR))
 FORMAT = define("format", format, always(STR))
 
 
-# -- numbers -----------------------------------------------------------------------------------------------------------
+# -- numbers -------------------------------------------------------------------------------------------------
 
 
 def _convert_rule(cls: type) -> Any:

@@ -296,7 +296,13 @@ def _bincount(x: Type, /, weights: Type | None = None, minlength: Any = 0) -> Ty
         )
     if isinstance(value, TypeError) and None in shape and isinstance(x, Array) and x.dtype == np.float64:
         value = np.bincount([0])  # an empty list is float64
-    return BOTTOM if isinstance(value, Exception) else Array(value.dtype, (None,))
+    if isinstance(value, Exception):
+        return BOTTOM
+    result = Array(value.dtype, (None,))
+    if weights is None or shape[0] not in (0, None):
+        return result
+    counts = Array(INTP, (None,))  # of nothing, even with weights
+    return counts if shape[0] == 0 else join(result, counts)
 
 
 def _bin_dims(bins: Any) -> Dim:

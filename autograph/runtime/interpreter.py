@@ -1,7 +1,7 @@
 """The reference interpreter: runs each operation's kernel in program order on a stack of its own.
 
-A graph is first lowered to a list of instructions with jumps, so that loops, handlers and calls need no recursion of
-Python: a graph may call itself far deeper than Python's own limit.
+A graph is first lowered to a list of instructions with jumps, so that loops, handlers and calls need no
+recursion of Python: a graph may call itself far deeper than Python's own limit.
 """
 
 from __future__ import annotations
@@ -300,7 +300,8 @@ def run(graph: Graph, arguments: list[Any]) -> tuple[Any, ...]:
                     last = instruction[1]
                     raise StagingError(
                         "internal error of autograph: an operation that was thought to raise did not: "
-                        f"{'' if last is None else last.name} {[] if last is None else [t._ag_type for t in last.inputs]}",
+                        f"{'' if last is None else last.name} "
+                        f"{[] if last is None else [t._ag_type for t in last.inputs]}",
                         why="This is a bug of the library, not of the function.",
                     )
         except BaseException as error:
@@ -323,7 +324,7 @@ def _operation(instruction: tuple[Any, ...]) -> str:
 
 
 def _place(instruction: tuple[Any, ...]) -> Place | None:
-    """Where an instruction raised: an exception that only passes on, or is raised by a bare `raise`, has its place."""
+    """Where an instruction raised; what passes on, or comes from a bare `raise`, already has its place."""
     if instruction[0] == OP:
         return None if _operation(instruction) == "reraise" else instruction[5].place
     return instruction[4] if instruction[0] == CALL else None
@@ -360,7 +361,8 @@ def _check(value: Any, instruction: tuple[Any, ...]) -> None:
     expected = instruction[6]
     if expected is not None and not conforms(value, expected):
         raise StagingError(
-            f"internal error of autograph: '{instruction[5].name}' gave {type(value).__name__} {value!r:.80}, "
+            f"internal error of autograph: '{instruction[5].name}' gave {type(value).__name__} "
+            f"{value!r:.80}, "
             f"but {expected!r} was foretold",
             location=None if instruction[5].place is None else instruction[5].place.location(),
         )
@@ -374,7 +376,8 @@ def with_user_traceback(
 ) -> BaseException:
     """The exception with a traceback made of the user's own lines, innermost last.
 
-    What it already had is kept: the first place of one that is raised again, and the frames of the host's code.
+    What it already had is kept: the first place of one that is raised again, and the frames of the host's
+    code.
     """
     host = instruction[0] == THROW or _operation(instruction) in _HOST_FRAMES
     inner = without_library(error.__traceback__, only_made=not host)
