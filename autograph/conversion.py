@@ -163,11 +163,7 @@ def plain_function(fn: Any) -> types.FunctionType:
             fn = fn.__func__
         elif hasattr(fn, "python_function"):
             fn = fn.python_function
-        elif (
-            not isinstance(fn, type)
-            and callable(fn)
-            and isinstance(type(fn).__call__, types.FunctionType)
-        ):
+        elif not isinstance(fn, type) and callable(fn) and isinstance(type(fn).__call__, types.FunctionType):
             fn = type(fn).__call__
         else:
             raise TypeError(f"{fn!r} is not a Python function, method or callable object")

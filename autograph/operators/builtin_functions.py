@@ -752,6 +752,13 @@ def accumulate_(iterable: Any, fn: Any = None, *, initial: Any = None) -> Any:
     return out
 
 
+@handles(slice)
+def slice_(*args: Any, **kwargs: Any) -> Any:
+    if not 1 <= len(args) <= 3 or kwargs:
+        return emit(core.HOST_CALL, slice, *args, type_=BOTTOM, **kwargs)  # raises TypeError
+    return slice(*map(pack, args))
+
+
 @handles(np.errstate)
 def errstate_(*args: Any, **kwargs: Any) -> Any:
     if all(v == "ignore" or v == "warn" for v in kwargs.values()):

@@ -479,16 +479,16 @@ def star_kwargs(mapping: Any) -> Any:
     if trace is None or not isinstance(mapping, Tensor):
         return mapping
     t = mapping._ag_type
-    if isinstance(t, Ref) and t.kind == "dict" and t.site.closed:
-        t.site.was_read = True
-        from autograph.ops.containers import GET_ITEM
+    if not (isinstance(t, Ref) and t.kind == "dict" and t.site.closed):
+        trace.refuse(
+            "'**' spreads a dict whose keys are only known when the graph runs",
+            "The names of a call's arguments must be known while the graph is built.",
+            "Pass the dict as one argument.",
+        )
+    t.site.was_read = True
+    from autograph.ops.containers import GET_ITEM
 
-        return {name: emit(GET_ITEM, mapping, name) for name in t.site.fields}
-    trace.refuse(
-        "'**' spreads a dict whose keys are only known when the graph runs",
-        "The names of a call's arguments must be known while the graph is built.",
-        "Pass the dict as one argument.",
-    )
+    return {name: emit(GET_ITEM, mapping, name) for name in t.site.fields}
 
 
 __all__ = ["StagingError", "call", "is_user_class", "members", "np", "star", "star_kwargs"]

@@ -151,6 +151,8 @@ def get_item(x: Any, index: Any) -> Any:
         return x[index]
     if not has_tensor(index):
         return emit(ops.GET_ITEM, x, index)  # Enum classes, np.mgrid, NumPy scalars
+    if type(x).__module__ == "numpy.lib._index_tricks_impl" and (grid := op_of(x)) is not None:
+        return emit(grid, _index(index))
     return call(type(x).__getitem__, x, index)
 
 

@@ -89,15 +89,15 @@ def _scalar(x: Any) -> Any:
 
 
 def _array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-    if function in BY_FUNCTION or function in HANDLERS:
-        return call(function, *args, **kwargs)
-    name = f"{getattr(function, '__module__', 'numpy')}.{getattr(function, '__name__', function)}"
-    require().refuse(
-        f"'{name}' is called, and autograph has no op for it",
-        "What it does and returns is not known while the graph is built.",
-        f"Compose it from functions that have one, or declare its result: ag.host_call({name}, ..., "
-        "result=ag.spec(...)).",
-    )
+    if function not in BY_FUNCTION and function not in HANDLERS:
+        name = f"{getattr(function, '__module__', 'numpy')}.{getattr(function, '__name__', function)}"
+        require().refuse(
+            f"'{name}' is called, and autograph has no op for it",
+            "What it does and returns is not known while the graph is built.",
+            f"Compose it from functions that have one, or declare its result: ag.host_call({name}, ..., "
+            "result=ag.spec(...)).",
+        )
+    return call(function, *args, **kwargs)
 
 
 def _getattr(self: Any, name: str) -> Any:

@@ -161,6 +161,7 @@ def with_stmt(manager: Any, body: Callable[[Any], None]) -> None:
     from autograph.operators.calls import call
     from autograph.operators.generators import ContextManager, with_generator
     from autograph.operators.objects import get_attr, has_object
+    from autograph.operators.variables import Box
 
     trace = current()
     if isinstance(manager, ContextManager):
@@ -200,17 +201,24 @@ def with_stmt(manager: Any, body: Callable[[Any], None]) -> None:
     leave = get_attr(manager, "__exit__")
     value = call(get_attr(manager, "__enter__"))
 
+    left = Box("whether __exit__ has run", False)
+
     def failed(error: Any) -> None:
+        left.set(True)
         swallowed = truth(call(leave, emit(core.TYPE, error), error, None))
         if_stmt(swallowed, lambda: None, reraise, lambda: (), lambda v: None, ())
 
     def finish() -> None:
+        left.set(True)
         call(leave, None, None, None)
+
+    def refused() -> None:  # the library's own errors pass every handler, but not `finally`
+        if_stmt(not_(left.get()), lambda: call(leave, None, None, None), lambda: None, lambda: (), lambda v: None, ())
 
     def whole() -> None:
         body(value)
 
-    try_stmt(whole, ((None, failed),), finish)
+    try_stmt(whole, ((None, failed),), finish, refused)
 
 
 class Nullcontext:

@@ -28,12 +28,12 @@ def generator(fn: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fn)
     def start(*args: Any, **kwargs: Any) -> GeneratorValue:
         error = _misfit(fn, args, kwargs)
-        if error is None:
-            return GeneratorValue(fn, args, kwargs)
-        trace = current()
-        if trace is None:
-            raise error
-        trace.raise_here(error)
+        if error is not None:
+            trace = current()
+            if trace is None:
+                raise error
+            trace.raise_here(error)
+        return GeneratorValue(fn, args, kwargs)
 
     start.__autograph_generator__ = fn  # type: ignore[attr-defined]
     return start

@@ -16,9 +16,9 @@ from autograph.graph.types import (
     Ref,
     SeqT,
     TooManyTypes,
-    TypeChoice,
     TupleT,
     Type,
+    TypeChoice,
     Union,
     generalize_deep,
     join,
@@ -290,20 +290,10 @@ def for_stmt(
         _unroll(trace, key, known, extra_test, body, state)
         return
     if known is not None and decision.mode is None:
-        counted = isinstance(iterable, range)
-        if counted or not any(has_tensor(i) for i in known):
-            if not has_tensor(get_state()) or (not counted and len(known) <= UNROLL_LIMIT):
-                plain = not has_tensor(get_state()) and not any(
-                    map(has_tensor, known if not isinstance(iterable, range) else ())
-                )
-                if plain:
-                    _attempt(
-                        trace, key, lambda: _unroll(trace, key, known, extra_test, body, state, attempt=True)
-                    )
-                    trace.notes.append(
-                        Note(trace.place(), "for loop: ran in Python, it touches only known values")
-                    )
-                    return
+        if not has_tensor(get_state()) and (isinstance(iterable, range) or not any(map(has_tensor, known))):
+            _attempt(trace, key, lambda: _unroll(trace, key, known, extra_test, body, state, attempt=True))
+            trace.notes.append(Note(trace.place(), "for loop: ran in Python, it touches only known values"))
+            return
         if not isinstance(iterable, range) and len(known) <= UNROLL_LIMIT:
             trace.notes.append(Note(trace.place(), "for loop: unrolled, it runs over a short tuple"))
             _unroll(trace, key, known, extra_test, body, state)

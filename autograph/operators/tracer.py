@@ -491,6 +491,8 @@ def vtype(value: Any) -> Type:
         return UNBOUND
     if isinstance(value, tuple):
         return TupleT(tuple(vtype(v) for v in value), type(value))
+    if isinstance(value, slice) and has_tensor(value):
+        return Py(slice)
     return Const(value)
 
 

@@ -42,7 +42,7 @@ def _refuse_host(symbol: str, *types: Type) -> None:
                 "A function that is not converted runs on the host when the graph runs, "
                 "so the graph cannot know what it returns.",
                 'Declare it: ag.host_call(function, ..., result=ag.spec("float64")), or pass the value in as '
-                'an argument.',
+                "an argument.",
             )
 
 
@@ -311,10 +311,8 @@ def _compare_rule(fn: Callable[[Any, Any], Any], symbol: str) -> Any:
             return Py(bool)
         _refuse_host(symbol, s, t)
         p, q = python_class(s), python_class(t)
-        if (
-            (p is q
-            and p in (str, bytes, list, tuple, set))
-            or (p and q and issubclass(p, tuple) and issubclass(q, tuple))
+        if (p is q and p in (str, bytes, list, tuple, set)) or (
+            p and q and issubclass(p, tuple) and issubclass(q, tuple)
         ):
             return Py(bool)
         return BOTTOM

@@ -540,6 +540,8 @@ RANGE_ITEM = define(
 
 
 def _unpack(value: Any, before: int, after: int | None = None) -> tuple[Any, ...]:
+    if after is None and type(value) in (tuple, list) and len(value) == before:
+        return tuple(value)
     if after is None:
         targets = ", ".join(f"x{i}" for i in range(before)) + ("," if before == 1 else "")
         code = f"[{targets}] = v" if before else "[] = v"

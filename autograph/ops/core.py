@@ -174,7 +174,7 @@ def _bool_rule(x: Any) -> Type:
             "A function that is not converted runs on the host when the graph runs, "
             "so the graph cannot know what it returns.",
             'Declare it: ag.host_call(function, ..., result=ag.spec("bool")), or pass the value in as an '
-            'argument.',
+            "argument.",
         )
     return BOOL
 

@@ -717,13 +717,13 @@ def _real_if_close(a: Type, tol: Any = 100) -> Type:
     return join(*results)
 
 
-def _bits(fn: Any) -> Any:
-    return probed(fn, static_names=("count", "bitorder"))
+def _bits(fn: Any, signature: str) -> Any:
+    return probed(fn, signature=signature, static_names=("count", "bitorder"))
 
 
 numpy_op("real_if_close", typed(_real_if_close), "view")
-numpy_op("packbits", _bits(np.packbits))
-numpy_op("unpackbits", _bits(np.unpackbits))
+numpy_op("packbits", _bits(np.packbits, "a, /, axis=None, bitorder='big'"))
+numpy_op("unpackbits", _bits(np.unpackbits, "a, /, axis=None, count=None, bitorder='big'"))
 numpy_op("polydiv", probed(np.polydiv))
 numpy_op("diag_indices_from", probed(np.diag_indices_from))
 if hasattr(np, "unique_values"):
