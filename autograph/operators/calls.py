@@ -62,7 +62,11 @@ def handles(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
     return register
 
 
-converter: Callable[[types.FunctionType], types.FunctionType | None] = lambda fn: None
+def _nothing_converted(fn: types.FunctionType) -> types.FunctionType | None:
+    return None
+
+
+converter: Callable[[types.FunctionType], types.FunctionType | None] = _nothing_converted
 """Gives the converted form of a user's function (None for unconverted code); set by `function.py`."""
 
 

@@ -213,7 +213,14 @@ def with_stmt(manager: Any, body: Callable[[Any], None]) -> None:
         call(leave, None, None, None)
 
     def refused() -> None:  # the library's own errors pass every handler, but not `finally`
-        if_stmt(not_(left.get()), lambda: call(leave, None, None, None), lambda: None, lambda: (), lambda v: None, ())
+        if_stmt(
+            not_(left.get()),
+            lambda: call(leave, None, None, None),
+            lambda: None,
+            lambda: (),
+            lambda v: None,
+            (),
+        )
 
     def whole() -> None:
         body(value)
