@@ -263,7 +263,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--modes", default=",".join(MODES))
-    parser.add_argument("--timeout", type=float, default=5.0, help="seconds for one call")
+    parser.add_argument("--timeout", type=float, default=20.0, help="seconds for one call")
     parser.add_argument("--shrink", action="store_true", help="shrink one program per cause")
     parser.add_argument("--show", type=int, default=10, help="number of failing programs to print")
     options = parser.parse_args(argv)
