@@ -156,7 +156,7 @@ def plain_function(fn: Any) -> types.FunctionType:
     while not isinstance(fn, types.FunctionType):
         seen += 1
         if seen > 50:
-            break
+            raise TypeError(f"{fn!r} wraps too many others")
         if isinstance(fn, functools.partial):
             fn = fn.func
         elif isinstance(fn, (types.MethodType, classmethod, staticmethod)):

@@ -701,7 +701,7 @@ def to_graph(
     >>> gcd(48, 18)
     6
     """
-    options = {"static": static, "signature": signature, "recursive": recursive}
+    options: dict[str, Any] = {"static": static, "signature": signature, "recursive": recursive}
     if fn is None:
         return lambda f: to_graph(f, **options)
     if isinstance(fn, (classmethod, staticmethod)):

@@ -191,7 +191,7 @@ def _register(
         _register(c, name, user_functions, depth + 1) if isinstance(c, types.CodeType) else c
         for c in code.co_consts
     )
-    code = code.replace(co_consts=constants, **({"co_name": name} if part else {}))
+    code = code.replace(co_consts=constants, co_name=name if part else code.co_name)
     key = id(code)
     _generated[key] = weakref.ref(code, lambda _: _generated.pop(key, None))
     if part:

@@ -559,6 +559,8 @@ def conforms(value: Any, t: Type) -> bool:
     if isinstance(t, Const):
         if type(value) in NUMBERS or isinstance(value, (str, bytes, np.generic)):
             return const_key(value) == const_key(t.value)
+        if isinstance(value, types.FunctionType):
+            return isinstance(t.value, types.FunctionType) and const_key(value) == const_key(t.value)
         return value is t.value or (
             type(value) is type(t.value) and isinstance(value, tuple) and value == t.value
         )
@@ -574,7 +576,8 @@ def conforms(value: Any, t: Type) -> bool:
         return len(t.shape) == value.ndim and all(d is None or d == n for d, n in zip(t.shape, value.shape))
     if isinstance(t, TupleT):
         return (
-            type(value) is t.cls
+            isinstance(value, tuple)
+            and type(value) is t.cls
             and len(value) == len(t.items)
             and all(conforms(v, i) for v, i in zip(value, t.items))
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -160,12 +161,24 @@ def if_exp(test: Any, body: Callable[[], Any], orelse: Callable[[], Any]) -> Any
     return cond(trace, test, body, orelse)
 
 
+def _same(value: Any) -> Any:
+    return value
+
+
+def _and_rest(first: Callable[[], Any], *rest: Callable[[], Any]) -> Any:
+    return and_(first(), *rest)
+
+
+def _or_rest(first: Callable[[], Any], *rest: Callable[[], Any]) -> Any:
+    return or_(first(), *rest)
+
+
 def and_(first: Any, *rest: Callable[[], Any]) -> Any:
     """`first and rest[0]() and ...`: short-circuits, and returns an operand as Python does."""
     for i, operand in enumerate(rest):
         test = truth(first)
         if isinstance(test, Tensor):
-            return if_exp(test, lambda more=rest[i:]: and_(more[0](), *more[1:]), lambda value=first: value)
+            return if_exp(test, functools.partial(_and_rest, *rest[i:]), functools.partial(_same, first))
         if not test:
             return first
         first = operand()
@@ -177,7 +190,7 @@ def or_(first: Any, *rest: Callable[[], Any]) -> Any:
     for i, operand in enumerate(rest):
         test = truth(first)
         if isinstance(test, Tensor):
-            return if_exp(test, lambda value=first: value, lambda more=rest[i:]: or_(more[0](), *more[1:]))
+            return if_exp(test, functools.partial(_same, first), functools.partial(_or_rest, *rest[i:]))
         if test:
             return first
         first = operand()

@@ -12,6 +12,7 @@ import numpy as np
 
 from autograph.graph.graph import Tensor
 from autograph.graph.types import (
+    BOTTOM,
     Array,
     Const,
     Host,
@@ -651,8 +652,8 @@ def _unsupported(function: Any) -> None:
         )
 
 
-for _function in (vars, dir, globals, locals, eval, exec, compile, input, open, memoryview, bytearray):
-    _unsupported(_function)
+for _refused in (vars, dir, globals, locals, eval, exec, compile, input, open, memoryview, bytearray):
+    _unsupported(_refused)
 
 
 @handles(functools.partial)
@@ -679,7 +680,7 @@ def reduce_(fn: Any, iterable: Any, *initial: Any) -> Any:
     if known is not None and len(known) <= 64:
         values = [*initial, *known]
         if not values:
-            return emit(core.HOST_CALL, functools.reduce, max, (), type_=core.BOTTOM)
+            return emit(core.HOST_CALL, functools.reduce, max, (), type_=BOTTOM)
         result = values[0]
         for value in values[1:]:
             result = call(fn, result, value)

@@ -16,6 +16,7 @@ from autograph.errors import StagingError
 from autograph.graph.graph import Graph, Operation, Tensor
 from autograph.graph.types import (
     BOTTOM,
+    Array,
     Const,
     Host,
     Ref,
@@ -244,7 +245,7 @@ def callable_type(t: Type) -> bool:
     return isinstance(t, Ref) and t.kind == "object" and any("__call__" in vars(c) for c in t.cls.__mro__)
 
 
-def call_function(trace: Trace, fn: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_function(trace: Trace, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     from autograph.operators.generators import ContextManager, is_context_manager_function
 
     if hasattr(fn, "__autograph_generator__"):
@@ -322,9 +323,9 @@ class Record:
     function: Any = None
 
 
-def call_graph(trace: Trace, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_graph(trace: Trace, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of a graph, traced once for each static structure and types of its arguments."""
-    code = fn.__code__  # type: ignore[attr-defined]
+    code = fn.__code__
     names = tuple(kwargs)
     values = (args, tuple(kwargs.values()))
     types_ = vtype(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import contextlib
 from typing import Any
 
@@ -213,7 +214,10 @@ def unpack(value: Any, before: int, after: int | None = None) -> tuple[Any, ...]
         if inner is not None:
             return unpack(inner[0], before, after)
     packed = emit(ops.UNPACK, pack(value), before, after, raw=True)
-    return unpack_tuple(packed, packed._ag_type) if isinstance(packed, Tensor) else packed
+    if isinstance(packed, Tensor):
+        assert isinstance(packed._ag_type, TupleT)
+        return unpack_tuple(packed, packed._ag_type)
+    return tuple(packed)
 
 
 # -- operators that plain Python cannot leave to the operands ------------------------------------------------
@@ -365,8 +369,8 @@ def match_mapping(subject: Any, keys: tuple[Any, ...], rest: bool = False) -> tu
     import collections.abc
 
     if current() is None or not isinstance(subject, Tensor):
-        fits = isinstance(subject, collections.abc.Mapping) and all(k in subject for k in keys)
-        values = tuple(subject[k] for k in keys) if fits else ()
+        fits: Any = isinstance(subject, collections.abc.Mapping) and all(k in subject for k in keys)
+        values: Any = tuple(subject[k] for k in keys) if fits else ()
         more = ({k: v for k, v in subject.items() if k not in keys} if fits else {},) if rest else ()
         return (fits, values, *more)
     t = subject._ag_type
@@ -376,7 +380,7 @@ def match_mapping(subject: Any, keys: tuple[Any, ...], rest: bool = False) -> tu
     from autograph.operators.branches import and_
 
     for key in keys:
-        fits = and_(fits, lambda key=key: emit(ops.CONTAINS, subject, key))  # type: ignore[attr-defined]
+        fits = and_(fits, functools.partial(emit, arithmetic.CONTAINS, subject, key))
     values = ItemsOf(subject, len(keys), keys)
     if not rest:
         return (fits, values)

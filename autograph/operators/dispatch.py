@@ -106,6 +106,7 @@ def _getattr(self: Any, name: str) -> Any:
     require()
     return get_attr(self, name)
 
+        "__hash__": object.__hash__,
 
 def _iter(self: Any) -> Any:
     known = loops.known_items(self)
@@ -124,7 +125,6 @@ def install() -> None:
         _binary(symbol, name)
     for symbol, name in (("<", "lt"), ("<=", "le"), (">", "gt"), (">=", "ge"), ("==", "eq"), ("!=", "ne")):
         _compare(symbol, name)
-    Tensor.__hash__ = object.__hash__  # type: ignore[method-assign]
     namespace: dict[str, Any] = {
         "__neg__": lambda self: unary("-", self),
         "__pos__": lambda self: unary("+", self),
@@ -176,7 +176,5 @@ def install() -> None:
         "Use a NumPy function that has an op.",
     )
 
-
-install()
 
 __all__ = ["StagingError", "emit", "has_tensor", "install"]

@@ -6,7 +6,7 @@ import enum
 import functools
 import types
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -105,7 +105,7 @@ def signature(value: Any, memo: dict[int, int] | None = None) -> Hashable:
     """What a trace depends on: classes, dtypes, shapes, structure, aliasing of mutable parts, constants."""
     cls = type(value)
     if cls in (bool, int, float, complex):
-        return cls
+        return cast(Hashable, cls)
     if isinstance(value, np.generic):
         return ("scalar", value.dtype)
     if cls is np.ndarray:
@@ -171,7 +171,7 @@ def abstract(trace: Trace, value: Any, path: Hashable, memo: dict[int, Type]) ->
             "only.",
             instead="Pass np.asarray(value).",
         )
-    if cls is Spec:
+    if isinstance(value, Spec):
         return value.type
     if is_static(value):
         return Const(value)

@@ -421,7 +421,8 @@ def known_items(iterable: Any) -> Any:
     if isinstance(iterable, (frozenset, np.dtype)) or (
         isinstance(iterable, type) and hasattr(iterable, "__members__")
     ):
-        return tuple(iterable)
+        items: Any = iterable
+        return tuple(items)
     return None
 
 

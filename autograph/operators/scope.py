@@ -19,7 +19,7 @@ from autograph.operators import (
 from autograph.operators import builtin_functions as builtin_functions
 from autograph.operators.variables import CellReference, GlobalReference, Reference
 
-assert dispatch.install  # gives tensors their operators
+dispatch.install()
 
 
 class Scope:

@@ -508,6 +508,14 @@ def has_tensor(value: Any) -> bool:
 class TracedValue:
     """Base of what exists only in a trace and may hold tensors: bound methods, generators, iterables."""
 
+    def pack(self) -> Any:
+        """The value as one leaf of an operation, or a refusal."""
+        raise NotImplementedError
+
+    def truth(self) -> Any:
+        """What `bool()` of the value gives."""
+        raise NotImplementedError
+
 
 def pack(value: Any) -> Any:
     """One leaf for a value: a tensor, or a constant."""
@@ -770,7 +778,7 @@ def new_site(kind: str, cls: type, what: str = "") -> Site:
     return trace.decisions.site(trace.key(what), kind, cls)
 
 
-base.new_site = new_site  # type: ignore[attr-defined]
+base.new_site = new_site
 
 __all__ = [
     "BOTTOM",

@@ -9,7 +9,7 @@ from typing import Any
 
 from autograph.errors import StagingError
 from autograph.graph.graph import Tensor
-from autograph.graph.types import UNBOUND, Const, Unbound, join, members
+from autograph.graph.types import BOTTOM, UNBOUND, Cell, Const, Unbound, join, members
 from autograph.operators.external import external_type, is_static, signature
 from autograph.operators.tracer import Trace, current, emit, pack, vtype
 from autograph.ops import core
@@ -45,9 +45,9 @@ class Box:
         self.name = name
         self.owner = trace = current()
         if trace is None:
-            self.cell: Any = core.Cell(initial)
+            self.cell: Any = Cell(initial)
         else:
-            site = trace.decisions.site(trace.key("box " + name), "cell", core.Cell)
+            site = trace.decisions.site(trace.key("box " + name), "cell", Cell)
             site.widen(vtype(initial))
             self.cell = emit(core.MAKE_CELL, _packed(initial), site)
             object.__setattr__(self.cell, "_ag_name", name)
@@ -163,18 +163,18 @@ def load(reference: Reference) -> Any:
     if trace is None:
         return reference.get()
     trace.keep_alive.append(reference)
-    written = trace.decisions.sites.get((reference.key, "outside", core.Cell))
+    written = trace.decisions.sites.get((reference.key, "outside", Cell))
     try:
         value = reference.get()
     except NameError:
         if written is None:
-            return emit(core.LOAD, reference, type_=core.BOTTOM)
+            return emit(core.LOAD, reference, type_=BOTTOM)
         value = Unbound()
     return read_outside(trace, reference, value)
 
 
 def read_outside(trace: Trace, reference: Reference, value: Any) -> Any:
-    site = trace.decisions.site(reference.key, "outside", core.Cell)
+    site = trace.decisions.site(reference.key, "outside", Cell)
     if not isinstance(value, Unbound):
         guard(trace, reference, value)
         try:
@@ -206,7 +206,7 @@ def store(reference: Reference, value: Any) -> None:
     if trace is None:
         reference.set(value)
         return
-    site = trace.decisions.site(reference.key, "outside", core.Cell)
+    site = trace.decisions.site(reference.key, "outside", Cell)
     site.widen(vtype(value))
     emit(core.STORE, reference, pack(value))
 

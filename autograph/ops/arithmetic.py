@@ -85,7 +85,7 @@ def _is_array(t: Type) -> bool:
     return isinstance(t, (Array, Scalar)) or (isinstance(t, Const) and isinstance(t.value, np.generic))
 
 
-def _sequences(symbol: str, s: Type, t: Type, numeric: Any) -> Type:
+def _sequences(symbol: str, s: Type, t: Type, numeric: base.Rule) -> Type:
     p, q = python_class(s), python_class(t)
     if symbol == "%" and p in (str, bytes):
         return Py(p)
@@ -178,7 +178,7 @@ def _set_operation(symbol: str, s: Ref, t: Ref) -> Type:
     return Ref(site)
 
 
-SYMBOLS = {
+SYMBOLS: dict[str, tuple[str, Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
     "+": ("add", operator.add, operator.iadd),
     "-": ("sub", operator.sub, operator.isub),
     "*": ("mul", operator.mul, operator.imul),
@@ -206,7 +206,7 @@ def _matmul_rule(a: Any, b: Any) -> Type:
     return op.rule(s, t)
 
 
-def _inplace_rule(symbol: str, binary: Any) -> Any:
+def _inplace_rule(symbol: str, binary: base.Rule) -> base.Rule:
     def rule(a: Any, b: Any) -> Type:
         s, t = type_of(a), type_of(b)
         if isinstance(s, Array):

@@ -144,7 +144,7 @@ def _get_item_rule(x: Any, index: Any) -> Type:
         from autograph.ops.indexing import get_item_rule
 
         return get_item_rule(t, index)
-    i = index if isinstance(index, slice) else type_of(index)
+    i: Any = index if isinstance(index, slice) else type_of(index)
     is_slice = isinstance(i, slice) or python_class(i) is slice
     cls = python_class(t)
     if isinstance(t, Const) and cls not in (str, bytes, range, tuple) and t.value is not None:
@@ -437,7 +437,7 @@ def _to_dict_rule(x: Any = (), **kwargs: Any) -> Type:
 def sequence_pair(t: Type) -> tuple[Type, Type] | None:
     """The key and value types of an item that makes a dict entry."""
     if isinstance(t, TupleT):
-        return t.items if len(t.items) == 2 else None  # type: ignore[return-value]
+        return t.items if len(t.items) == 2 else None
     elem = element_type(t)
     return None if elem is None else (elem, elem)
 
@@ -520,11 +520,10 @@ ALL = define("all", all, lambda x: BOTTOM if element_type(type_of(x)) is None el
 
 
 def _range_rule(*args: Any) -> Type:
-    ok = all(
-        _is_index(type_of(a)) or (isinstance(type_of(a), Array) and type_of(a).dtype.kind in "iu")
-        for a in args
-    )  # type: ignore[attr-defined]
-    return Py(range) if ok else BOTTOM
+    def fits(t: Type) -> bool:
+        return _is_index(t) or (isinstance(t, Array) and t.dtype.kind in "iu")
+
+    return Py(range) if all(fits(type_of(a)) for a in args) else BOTTOM
 
 
 RANGE = define("range", range, _range_rule)

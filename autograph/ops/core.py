@@ -6,6 +6,7 @@ import builtins
 import copy
 import operator
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -325,7 +326,7 @@ MAKE_EXCEPTION = define(
 
 # -- text ----------------------------------------------------------------------------------------------------
 
-_CONVERT = {"": lambda x: x, "r": repr, "s": str, "a": ascii}
+_CONVERT: dict[str, Callable[[Any], Any]] = {"": lambda x: x, "r": repr, "s": str, "a": ascii}
 
 
 def _format_value(value: Any, conversion: str = "", spec: str = "") -> str:
