@@ -106,7 +106,6 @@ def _getattr(self: Any, name: str) -> Any:
     require()
     return get_attr(self, name)
 
-        "__hash__": object.__hash__,
 
 def _iter(self: Any) -> Any:
     known = loops.known_items(self)
@@ -126,6 +125,7 @@ def install() -> None:
     for symbol, name in (("<", "lt"), ("<=", "le"), (">", "gt"), (">=", "ge"), ("==", "eq"), ("!=", "ne")):
         _compare(symbol, name)
     namespace: dict[str, Any] = {
+        "__hash__": object.__hash__,
         "__neg__": lambda self: unary("-", self),
         "__pos__": lambda self: unary("+", self),
         "__invert__": lambda self: unary("~", self),
