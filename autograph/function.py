@@ -123,6 +123,7 @@ class GraphFunction:
         self._lock = threading.RLock()
         self._traces: collections.OrderedDict[Hashable, list[Concrete]] = collections.OrderedDict()
         self._general: dict[Hashable, Concrete] = {}
+        self._ungeneral: set[Hashable] = set()
         self._hits = self._misses = 0
         self._log: list[str] = []
         functools.update_wrapper(self, fn, updated=())
@@ -296,7 +297,16 @@ class GraphFunction:
             wider = general.types
         self._misses += 1
         reason = self._why(key)
-        concrete = self._trace(key, args, kwargs, wider, reason)
+        if wider is not None and erased not in self._ungeneral:
+            try:
+                concrete = self._trace(key, args, kwargs, wider, reason)
+            except StagingError as error:
+                if error.what.startswith("internal error"):
+                    raise
+                self._ungeneral.add(erased)  # one trace for each shape, then
+                wider = None
+        if wider is None or erased in self._ungeneral:
+            concrete = self._trace(key, args, kwargs, None, reason)
         self._general[erased] = concrete
         self._remember(key, concrete)
         return concrete

@@ -49,6 +49,10 @@ from autograph.ops.base import BY_FUNCTION
 
 MAX_INLINE_DEPTH = 16
 MAX_INLINED_CALLS = 256
+MAX_GRAPH_DEPTH = 12
+"""Graphs of one function in the middle of one another, before all its calls share one."""
+MAX_SPREAD = 32
+"""Rows of an array that `*` spreads one by one."""
 
 HANDLERS: dict[Any, Callable[..., Any]] = {}
 """Functions that the operators answer for themselves: builtins that call user code or need known values."""
@@ -462,6 +466,12 @@ class Splat(TracedValue):
     def __init__(self, value: Any) -> None:
         self.value = value
 
+    if isinstance(iterable, Tensor) and isinstance(t := iterable._ag_type, Array) and t.shape:
+        length = t.shape[0]
+        if length is not None and length <= MAX_SPREAD:
+            from autograph.ops.containers import GET_ITEM
+
+            return tuple(emit(GET_ITEM, iterable, i) for i in range(length))
     def __iter__(self) -> Any:
         yield self
 

@@ -18,6 +18,7 @@ from autograph.operators.tracer import TracedValue, current, emit, has_tensor, p
 from autograph.ops import arithmetic, core
 from autograph.ops import containers as ops
 
+from autograph.ops.base import op_of
 splat = object()
 """Marks, in a dict display, a mapping that is spread."""
 

@@ -268,8 +268,8 @@ def member_op(t: Type, name: str) -> tuple[bool, Op] | None:
     if isinstance(t, IterT):
         return None
     cls = python_class(t)
-    if cls in (int, float, complex, bool, str, bytes):
-        op = methods.python_method(cls, name)  # type: ignore[arg-type]
+    if cls in (int, float, complex, bool, str, bytes, slice):
+        op = methods.python_method(cls, name)
         if op is not None:
             return callable(getattr(cls, name, None)), op
     if cls is tuple and name in ("count", "index"):
@@ -299,7 +299,7 @@ def constant_method(value: Any, name: str) -> Op | None:
     """The op for a method of a constant string or number."""
     found = (
         member_op(Const(value), name)
-        if isinstance(value, (int, float, complex, str, bytes, np.generic))
+        if isinstance(value, (int, float, complex, str, bytes, slice, np.generic))
         else None
     )
     return found[1] if found is not None else None

@@ -121,6 +121,14 @@ def define(
     return op
 
 
+def op_of(fn: Any) -> Op | None:
+    """The op that answers for a function, if any."""
+    try:
+        return BY_FUNCTION.get(fn)
+    except TypeError:  # not hashable
+        return None
+
+
 def type_of(value: Any) -> Type:
     """The type of an argument of a rule: itself, or the constant's.
 
@@ -133,6 +141,8 @@ def type_of(value: Any) -> Type:
         return TupleT(tuple(type_of(v) for v in value), type(value))
     if isinstance(value, np.ndarray):
         return Array(value.dtype, value.shape)
+    if isinstance(value, slice) and any(isinstance(v, Type) for v in (value.start, value.stop, value.step)):
+        return Py(slice)
     return Const(value)
 
 

@@ -556,6 +556,14 @@ def _unpack(value: Any, before: int, after: int | None = None) -> tuple[Any, ...
 
 def _unpack_rule(value: Any, before: int, after: int | None = None) -> Type:
     t = type_of(value)
+    if isinstance(t, Host):
+        raise Refuse(
+            "a host call's result is unpacked, but its type is not known",
+            "A function that is not converted runs on the host when the graph runs, "
+            "so the graph cannot know what it returns.",
+            "Declare it: ag.host_call(function, ..., result=ag.spec(dtype, shape)), or pass the values in as "
+            "arguments.",
+        )
     elem = element_type(t)
     if elem is None:
         return BOTTOM

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -21,7 +22,8 @@ from autograph.ops.base import (
     static,
     type_of,
 )
-from autograph.ops.rules import Static, numpy_op, quietly, sizes, typed
+from autograph.ops.rules import Static, data, numpy_op, quietly, sizes, typed
+from autograph.ops.shaping import joined
 
 __all__ = ["dtype_of"]
 
@@ -459,3 +461,57 @@ def _range_of(s: slice) -> tuple[Any, Dim]:
 
 define("np.mgrid[]", mgrid, _grid(False), handles=(np.mgrid,))
 define("np.ogrid[]", ogrid, _grid(True), handles=(np.ogrid,))
+
+
+def r_(index: Any) -> Any:
+    """`np.r_[index]` as a function."""
+    return np.r_[index]
+
+
+def c_(index: Any) -> Any:
+    """`np.c_[index]` as a function."""
+    return np.c_[index]
+
+
+def _side_by_side(fn: Any, axis: int, least: int) -> Any:
+    def rule(index: Any) -> Type:
+        items = index.items if isinstance(index, TupleT) else index if isinstance(index, tuple) else (index,)
+        choices = [_pieces(item) for item in items]
+        return join(*(_joined_pieces(fn, pieces, axis, least) for pieces in itertools.product(*choices)))
+
+    return rule
+
+
+def _pieces(item: Any) -> list[tuple[Any, Any]]:
+    """The alternatives of one part of an index of `np.r_`: a sample and the shape."""
+    if isinstance(item, Const) and isinstance(item.value, slice):
+        item = item.value
+    if isinstance(item, slice):
+        value, length = _range_of(item)
+        return [(value[:1] if len(value) else np.ones(1, value.dtype), (length,))]
+    choices = []
+    for t in data(item):
+        if isinstance(t, str) or not isinstance(t, Type) or (isinstance(t, Array) and t.shape is None):
+            raise Refuse(
+                f"np.r_ or np.c_ with {item!r}",
+                "The number of dimensions of each part must be known while the graph is built.",
+                "Use np.concatenate.",
+            )
+        choices.append((sample(t), shape_of(t)))
+    return choices
+
+
+def _joined_pieces(fn: Any, pieces: tuple[tuple[Any, Any], ...], axis: int, least: int) -> Type:
+    value = quietly(fn, tuple(v for v, _ in pieces))
+    if isinstance(value, Exception):
+        return BOTTOM
+    padded = []
+    for _, shape in pieces:
+        ones = (1,) * (least - len(shape))
+        padded.append(Array(value.dtype, (*shape, *ones) if len(shape) == 1 else (*ones, *shape)))
+    shape = joined(padded, axis)
+    return BOTTOM if isinstance(shape, Type) else Array(checked_dtype(value.dtype), shape)
+
+
+define("np.r_[]", r_, _side_by_side(r_, 0, 1), handles=(np.r_,))
+define("np.c_[]", c_, _side_by_side(c_, -1, 2), handles=(np.c_,))

@@ -544,6 +544,7 @@ _PYTHON_METHODS: dict[type, dict[str, Any]] = {
         "encode": _BYTES,
     },
     bytes: {**_TEXT_METHODS, "decode": _STR, "hex": _STR},
+    slice: {"indices": TupleT((_INT,) * 3)},
 }
 _PYTHON_ATTRIBUTES: dict[type, dict[str, Type]] = {
     **{cls: dict.fromkeys(("real", "imag", "numerator", "denominator"), _INT) for cls in (int, bool)},

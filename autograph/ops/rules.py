@@ -618,11 +618,3 @@ def numpy_op(path: str, rule: Rule, *traits: str, module: Any = np, out: int | N
     if fn is None or fn in BY_FUNCTION or name in OPS:
         return
     define(name, fn, rule, *traits, handles=(fn,), out=out)
-
-
-def op_of(fn: Any) -> Op | None:
-    """The op that answers for a function, if any."""
-    try:
-        return BY_FUNCTION.get(fn)
-    except TypeError:  # not hashable
-        return None
