@@ -60,7 +60,7 @@ Rule = Callable[..., Type]
 class Op:
     """One op: its name, the function that computes it, and the rule for the type of its result.
 
-        `rule` is called like the kernel, with a `Type` in the place of each traced argument (never a
+    `rule` is called like the kernel, with a `Type` in the place of each traced argument (never a
     `Union`) and plain values elsewhere. It returns BOTTOM where the kernel always raises. Traits:
     `writes` (through its first operand), `view` (the result may share memory with, or be, an operand),
     `host` (runs foreign code), `effect` (visible otherwise), `total` (never raises). `out` is the

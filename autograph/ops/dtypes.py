@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.graph.types import BOTTOM, Array, Const, IterT, Py, Ref, Scalar, SeqT, TupleT, Type
+from autograph.graph.types import BOTTOM, Array, Const, IterT, Py, Ref, Scalar, SeqT, TupleT, Type, join
 from autograph.ops.base import (
     NeedConcrete,
     Refuse,
@@ -32,12 +32,17 @@ def _constructor(cls: type) -> Any:
     """np.float32(x) and its kind: a scalar of a number or string, an array of an array."""
 
     def numeric(x: Type) -> Type:
-        value = quietly(cls, sample(x))
-        if isinstance(value, TypeError):
+        values = [quietly(cls, sample(x))]
+        if isinstance(x, Array) and x.shape:  # older versions make a scalar of an array of one element
+            values = [quietly(cls, np.ones((2,) * len(x.shape), x.dtype))]
+            if all(d in (1, None) for d in x.shape):
+                values.append(quietly(cls, sample(x)))
+        if all(isinstance(value, TypeError) for value in values):
             return BOTTOM
-        if isinstance(value, Exception):
-            raise Refuse(f"'np.{cls.__name__}' of this value ({value})")
-        return result_type(value, shape_of(x))
+        failed = [value for value in values if isinstance(value, Exception)]
+        if failed:
+            raise Refuse(f"'np.{cls.__name__}' of this value ({failed[0]})")
+        return join(*(result_type(value, shape_of(x)) for value in values))
 
     rule = typed(numeric)
 

@@ -96,7 +96,7 @@ def _integers(*args: Any) -> bool:
             dtype = t.value.dtype
         if dtype is None and python_class(t) not in (int, bool):
             return False
-        if dtype is not None and dtype.kind not in "iu":
+        if dtype is not None and dtype.kind not in "biu":
             return False
     return True
 
