@@ -310,6 +310,29 @@ class Site:
             self.unfix()
             self.widen(join(*items))
 
+    def absorb(self, other: Site) -> None:
+        """Takes in all that the instances of another site may hold: the two cannot be told apart."""
+        if self.fixed is not None and (other.fixed is None or len(other.fixed) != len(self.fixed)):
+            self.unfix()
+        if other.fixed is not None:
+            for index, item in enumerate(other.fixed):
+                self.widen_position(index, item)
+        self.varies = self.varies or other.varies
+        if list(self.fields) != list(other.fields) or not other.closed:
+            self.open_keys()
+        for name, value in other.fields.items():
+            self.widen_field(name, value)
+        self.key_type = join(self.key_type, other.key_type)
+        self.widen(other.elem)
+
+    def replace(self, sites: dict[Site, Site]) -> None:
+        """Speaks of other sites in the place of these."""
+        self.elem = with_sites(self.elem, sites)
+        self.key_type = with_sites(self.key_type, sites)
+        if self.fixed is not None:
+            self.fixed = tuple(with_sites(t, sites) for t in self.fixed)
+        self.fields = {name: with_sites(t, sites) for name, t in self.fields.items()}
+
     def forget(self, unwanted: Callable[[Type], bool]) -> None:
         """Drops alternatives from the table (between two passes of a trace)."""
         self.elem = without(self.elem, unwanted)
@@ -317,6 +340,26 @@ class Site:
         if self.fixed is not None:
             self.fixed = tuple(without(t, unwanted) for t in self.fixed)
         self.fields = {name: without(t, unwanted) for name, t in self.fields.items()}
+
+    def absorb(self, other: Site) -> None:
+        """Becomes the site of what was made at `other` too."""
+        if self.kind == "list":
+            for site in (self, other):
+                site.unfix()
+        if not other.closed or list(self.fields) != list(other.fields):
+            self.closed = False
+        self.elem = join(self.elem, other.elem)
+        self.key_type = join(self.key_type, other.key_type)
+        for name, t in other.fields.items():
+            self.fields[name] = join(self.fields.get(name, BOTTOM), t)
+
+    def replace(self, old: Site, new: Site) -> None:
+        """What it holds of `old` is of `new`."""
+        self.elem = replace_site(self.elem, old, new)
+        self.key_type = replace_site(self.key_type, old, new)
+        if self.fixed is not None:
+            self.fixed = tuple(replace_site(t, old, new) for t in self.fixed)
+        self.fields = {name: replace_site(t, old, new) for name, t in self.fields.items()}
 
     def __repr__(self) -> str:
         return f"{self.cls.__name__}#{self.number}"
@@ -521,6 +564,52 @@ def without(t: Type, unwanted: Callable[[Type], bool]) -> Type:
         return TupleT(tuple(without(i, unwanted) for i in t.items), t.cls)
     if isinstance(t, SeqT):
         return SeqT(without(t.elem, unwanted))
+    return t
+
+
+def with_sites(t: Type, sites: dict[Site, Site]) -> Type:
+    """A type with references to other sites in the place of these."""
+    if isinstance(t, Ref):
+        return Ref(sites.get(t.site, t.site))
+    if isinstance(t, Union):
+        return join(*(with_sites(m, sites) for m in t.members))
+    if isinstance(t, TupleT):
+        return TupleT(tuple(with_sites(i, sites) for i in t.items), t.cls)
+    if isinstance(t, SeqT):
+        return SeqT(with_sites(t.elem, sites))
+    if isinstance(t, IterT):
+        return IterT(with_sites(t.elem, sites), t.cls)
+    return t
+
+
+def alike(t: Type) -> tuple[Site, ...]:
+    """Sites among the alternatives of a type that a value does not tell apart: of one class.
+
+    >>> first, second = Site("a", "list", list), Site("b", "list", list)
+    >>> len(alike(join(Ref(first), Ref(second), Py(int)))), alike(Py(int))
+    (2, ())
+    """
+    if not isinstance(t, Union):
+        return ()
+    found: dict[type, list[Site]] = {}
+    for m in t.members:
+        if isinstance(m, Ref):
+            found.setdefault(m.cls, []).append(m.site)
+    return next((tuple(sites) for sites in found.values() if len(sites) > 1), ())
+
+
+def replace_site(t: Type, old: Site, new: Site) -> Type:
+    """A type with one site in the place of another, also inside tuples."""
+    if isinstance(t, Ref):
+        return Ref(new) if t.site is old else t
+    if isinstance(t, Union):
+        return join(*(replace_site(m, old, new) for m in t.members))
+    if isinstance(t, TupleT):
+        return TupleT(tuple(replace_site(i, old, new) for i in t.items), t.cls)
+    if isinstance(t, SeqT):
+        return SeqT(replace_site(t.elem, old, new))
+    if isinstance(t, IterT):
+        return IterT(replace_site(t.elem, old, new), t.cls)
     return t
 
 

@@ -264,6 +264,7 @@ def split(
     assert trace is not None
     t = value._ag_type
     alternatives = t.members if isinstance(t, Union) else (t,)
+    trace.decisions.tell_apart(alternatives)
     chosen = [m for m in alternatives if choose(m)]
     others = tuple(m for m in alternatives if not choose(m))
 
@@ -284,8 +285,6 @@ def narrow(value: Tensor, alternatives: tuple[Type, ...]) -> Any:
     t = join(*alternatives)
     if t == value._ag_type:
         return value
-    if isinstance(t, Const):
-        return t.value
     return emit(core.NARROW, value, TypeChoice(alternatives), type_=t)
 
 

@@ -335,6 +335,15 @@ def call_graph(trace: Trace, fn: Any, args: tuple[Any, ...], kwargs: dict[str, A
     types_ = vtype(values)
     if code in trace.decisions.generalized:
         types_ = generalize_deep(types_)
+    if code in trace.decisions.widened:
+        shape = (code, names, len(args))
+        types_ = join(trace.decisions.arguments.get(shape, BOTTOM), types_)
+        trace.decisions.arguments[shape] = types_
+    elif sum(c is code and k is None for c, k in trace.call_stack) >= MAX_GRAPH_DEPTH:
+        trace.decisions.generalized.add(code)
+        trace.decisions.widened.add(code)
+        trace.decisions.change(f"'{fn.__name__}' calls itself with ever new types")
+        raise Restart
     site = ("result", code, names, stable_key(types_))
     key = (id(fn), names, stable_key(types_))
     leaves: list[Any] = []
@@ -387,7 +396,7 @@ def _trace_body(
     caller, trace.caller = trace.caller, None
     trace.graphs.append(graph)
     trace.regions.append(graph.body)
-    trace.context.append(site)
+    trace.context.append(("result", fn.__code__) if fn.__code__ in trace.decisions.widened else site)
     trace.call_stack.append((fn.__code__, None))
     try:
         ended, value = trace.run(lambda: _called(trace, fn, args, dict(zip(names, extra))))
@@ -457,6 +466,12 @@ def star(iterable: Any) -> Any:
     known = known_items(iterable)
     if known is not None:
         return tuple(known)
+    if isinstance(iterable, Tensor) and isinstance(t := iterable._ag_type, Array) and t.shape:
+        length = t.shape[0]
+        if length is not None and length <= MAX_SPREAD:
+            from autograph.ops.containers import GET_ITEM
+
+            return tuple(emit(GET_ITEM, iterable, i) for i in range(length))
     return Splat(iterable)
 
 
@@ -466,12 +481,6 @@ class Splat(TracedValue):
     def __init__(self, value: Any) -> None:
         self.value = value
 
-    if isinstance(iterable, Tensor) and isinstance(t := iterable._ag_type, Array) and t.shape:
-        length = t.shape[0]
-        if length is not None and length <= MAX_SPREAD:
-            from autograph.ops.containers import GET_ITEM
-
-            return tuple(emit(GET_ITEM, iterable, i) for i in range(length))
     def __iter__(self) -> Any:
         yield self
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import contextlib
+import functools
+import operator
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,8 @@ from autograph.operators.objects import compare, has_object, inplace, method_of,
 from autograph.operators.tracer import TracedValue, current, emit, has_tensor, pack, require, unpack_tuple
 from autograph.ops import arithmetic, core
 from autograph.ops import containers as ops
-
 from autograph.ops.base import op_of
+
 splat = object()
 """Marks, in a dict display, a mapping that is spread."""
 
@@ -257,6 +258,23 @@ def ne(a: Any, b: Any) -> Any:
     if isinstance(a, TracedValue) or isinstance(b, TracedValue):
         return a is not b
     return compare("!=", a, b)
+
+
+def _ordering(symbol: str) -> Any:
+    plain = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}[symbol]
+
+    def compared(a: Any, b: Any) -> Any:
+        if current() is None:
+            return plain(a, b)
+        if isinstance(a, TracedValue) or isinstance(b, TracedValue):
+            return emit(arithmetic.COMPARE[symbol], a, b)
+        return compare(symbol, a, b)
+
+    compared.__doc__ = f"`a {symbol} b`."
+    return compared
+
+
+lt, le, gt, ge = map(_ordering, ("<", "<=", ">", ">="))
 
 
 def aug_assign(symbol: str, a: Any, b: Any) -> Any:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dis
+import functools
+import sys
+import types
 from typing import Any
 
 import numpy as np
 
+from autograph.core.loader import is_generated
 from autograph.errors import StagingError
 from autograph.graph.graph import Tensor
-from autograph.operators import branches, loops
+from autograph.operators import branches, containers, loops
 from autograph.operators.calls import HANDLERS, call, call_op
 from autograph.operators.containers import del_item, get_item, set_item
 from autograph.operators.objects import binary, compare, get_attr, inplace, set_attr, unary
@@ -17,11 +22,37 @@ from autograph.ops import arithmetic
 from autograph.ops.base import BY_FUNCTION
 
 
+@functools.lru_cache(maxsize=1024)
+def _signs(code: types.CodeType) -> dict[int, str]:
+    """The operators that code applies, by the offset of the instruction: '<', '+', '+=', ..."""
+    found = {}
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "COMPARE_OP":
+            found[instruction.offset] = instruction.argrepr.removeprefix("bool(").removesuffix(")")
+        elif instruction.opname == "BINARY_OP":
+            found[instruction.offset] = instruction.argrepr
+        elif instruction.opname.startswith("INPLACE_"):  # Python 3.10
+            found[instruction.offset] = "="
+    return found
+
+
+def _written() -> str:
+    """The operator as the user wrote it, where converted code applies one right now; empty elsewhere.
+
+    Python asks the right operand of `None < x` or `None += x` in other words (`x > None`, `None + x`): the difference
+    shows in the message of the exception.
+    """
+    frame = sys._getframe(2)
+    return _signs(frame.f_code).get(frame.f_lasti, "") if is_generated(frame.f_code) else ""
+
+
 def _binary(symbol: str, name: str) -> None:
     def forward(self: Any, other: Any) -> Any:
         return binary(symbol, self, other)
 
     def backward(self: Any, other: Any) -> Any:
+        if _written().endswith("="):
+            return inplace(symbol, other, self)
         return binary(symbol, other, self)
 
     def in_place(self: Any, other: Any) -> Any:
@@ -32,31 +63,19 @@ def _binary(symbol: str, name: str) -> None:
     setattr(Tensor, f"__i{name}__", in_place)
 
 
+_REFLECTED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
 def _compare(symbol: str, name: str) -> None:
+    reflected = _REFLECTED.get(symbol)
+
     def method(self: Any, other: Any) -> Any:
+        if reflected is not None and not isinstance(other, Tensor) and _written() == reflected:
+            return compare(reflected, other, self)
         return compare(symbol, self, other)
 
     setattr(Tensor, f"__{name}__", method)
-    branches._COMPARE[symbol] = {
-        "<": lambda a, b: a < b,
-        "<=": lambda a, b: a <= b,
-        ">": lambda a, b: a > b,
-        ">=": lambda a, b: a >= b,
-        "==": _eq,
-        "!=": _ne,
-    }[symbol]
-
-
-def _eq(a: Any, b: Any) -> Any:
-    from autograph.operators.containers import eq
-
-    return eq(a, b)
-
-
-def _ne(a: Any, b: Any) -> Any:
-    from autograph.operators.containers import ne
-
-    return ne(a, b)
+    branches._COMPARE[symbol] = getattr(containers, name)
 
 
 def _refusing(name: str, what: str, instead: str) -> None:

@@ -77,8 +77,8 @@ def is_user_module(name: str | None) -> bool:
     """Modules whose code is converted: not the standard library, not installed packages, not this library."""
     import sys
 
-    if name is None:
-        return False
+    if name is None:  # made by exec in a namespace without __name__
+        return True
     top = name.partition(".")[0]
     if top == "__main__":
         return True

@@ -320,15 +320,18 @@ def _for_union(
     """A loop over one of several types: one loop for each."""
     alternatives = members(iterable._ag_type)
 
+    def loop(i: int) -> None:
+        item = narrow(iterable, (alternatives[i],))  # in the branch: only there it is of this type
+        for_stmt(item, extra_test, body, get_state, set_state, names)
+
     def for_member(i: int) -> None:
-        item = narrow(iterable, (alternatives[i],))
         if i == len(alternatives) - 1:
-            for_stmt(item, extra_test, body, get_state, set_state, names)
+            loop(i)
             return
         test = emit(core.IS_TYPE, iterable, TypeChoice((alternatives[i],)))
         if_stmt(
             test,
-            lambda: for_stmt(item, extra_test, body, get_state, set_state, names),
+            lambda: loop(i),
             lambda: for_member(i + 1),
             get_state,
             set_state,

@@ -11,7 +11,7 @@ import dataclasses
 import sys
 import threading
 import types
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -38,6 +38,7 @@ from autograph.graph.types import (
     generalize_deep,
     join,
     members,
+    replace_site,
     without,
 )
 from autograph.ops import base
@@ -74,6 +75,8 @@ class Decisions:
         self.results: dict[Hashable, Type] = {}
         self.graph_functions: set[Hashable] = set()
         self.generalized: set[Hashable] = set()
+        self.widened: set[Hashable] = set()  # functions with one graph for all the arguments that they are called with
+        self.arguments: dict[Hashable, Type] = {}
         self.specialized: set[Hashable] = set()
         self.touched: set[Hashable] = set()
         self.changed = False
@@ -104,8 +107,50 @@ class Decisions:
                 return site
             count += 1
 
+    def merge(self, sites: tuple[Site, ...]) -> None:
+        """Makes one site of several whose instances meet in one value; the trace starts again."""
+        kept, *others = sites
+        for other in others:
+            kept.absorb(other)
+        table = dict.fromkeys(others, kept)
+        self.sites = {name: table.get(site, site) for name, site in self.sites.items()}
+        for site in self.sites.values():
+            site.replace(table)
+        for decision in self.loops.values():
+            if decision.types is not None:
+                decision.types = tuple(graph_types.with_sites(t, table) for t in decision.types)
+        self.results = {key: graph_types.with_sites(t, table) for key, t in self.results.items()}
+        self.change(f"a value is one of several objects of class {kept.cls.__name__}")
+        raise Restart
+
     def loop(self, key: Hashable) -> LoopDecision:
         return self.loops.setdefault(key, LoopDecision())
+
+    def tell_apart(self, alternatives: Iterable[Type]) -> None:
+        """Objects of one class made at several sites look the same when the graph runs: the sites become one."""
+        first: dict[type, Site] = {}
+        found = False
+        for t in alternatives:
+            if isinstance(t, Ref):
+                site = first.setdefault(t.cls, t.site)
+                if site is not t.site:
+                    self._unify(site, t.site)
+                    found = True
+        if found:
+            self.change("values of one class, made at several places, are told apart")
+            raise Restart
+
+    def _unify(self, kept: Site, other: Site) -> None:
+        kept.absorb(other)
+        for name, site in self.sites.items():
+            if site is other:
+                self.sites[name] = kept
+            site.replace(other, kept)
+        for decision in self.loops.values():
+            if decision.types is not None:
+                decision.types = tuple(replace_site(t, other, kept) for t in decision.types)
+        self.results = {key: replace_site(t, other, kept) for key, t in self.results.items()}
+        self.arguments = {key: replace_site(t, other, kept) for key, t in self.arguments.items()}
 
     def begin_pass(self) -> None:
         self.changed = False
@@ -118,6 +163,7 @@ class Decisions:
             if decision.types is not None:
                 decision.types = tuple(without(t, _is_of_one_pass) for t in decision.types)
         self.results = {key: without(t, _is_of_one_pass) for key, t in self.results.items()}
+        self.arguments = {key: without(t, _is_of_one_pass) for key, t in self.arguments.items()}
 
 
 def _function_key(fn: types.FunctionType) -> Hashable:
@@ -267,6 +313,8 @@ class Trace:
         self.region.ops.append(operation)
 
     def tensor(self, type_: Type, op: Operation | None = None, name: str = "") -> Tensor:
+        if sites := graph_types.alike(type_):
+            self.decisions.merge(sites)
         tensor = Tensor(type_, self.graphs[-1], op, name)
         object.__setattr__(tensor, "_ag_region", self.region)
         return tensor
@@ -302,6 +350,8 @@ class Trace:
             self.regions.pop()
 
     def param(self, region: Region, type_: Type, name: str = "") -> Tensor:
+        if sites := graph_types.alike(type_):
+            self.decisions.merge(sites)
         tensor = Tensor(type_, region.graph, None, name)
         object.__setattr__(tensor, "_ag_region", region)
         region.params.append(tensor)
@@ -351,6 +401,7 @@ class Trace:
             codes = [code for code, _ in self.call_stack]
             self.decisions.graph_functions.update(codes)
             self.decisions.generalized.update(codes)
+            self.decisions.widened.update(codes)
             self.decisions.change("calls are nested too deeply")
             raise Restart from None
         place = user_place(error, self.caller)

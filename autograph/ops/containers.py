@@ -150,7 +150,7 @@ def _get_item_rule(x: Any, index: Any) -> Type:
     if isinstance(t, Const) and cls not in (str, bytes, range, tuple) and t.value is not None:
         return _get_from_constant(t.value, index)
     if cls in (str, bytes):
-        return (Py(cls) if cls is str or is_slice else INT) if is_slice or _is_index(i) else BOTTOM  # type: ignore[arg-type]
+        return (Py(cls) if cls is str or is_slice else INT) if is_slice or _is_index(i) else BOTTOM
     if cls is range:
         return Py(range) if is_slice else (INT if _is_index(i) else BOTTOM)
     if isinstance(t, TupleT):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autograph.errors import StagingError
 from autograph.graph.types import (
     BOTTOM,
     UNBOUND,
@@ -222,8 +223,17 @@ def _is_type(value: Any, choices: tuple[Type, ...]) -> bool:
 IS_TYPE = define("is_type", lambda value, choice: _is_type(value, choice.types), always(BOOL), "total")
 
 
+def _narrow(value: Any, choice: TypeChoice) -> Any:
+    if not _is_type(value, choice.types):
+        raise StagingError(
+            f"internal error of autograph: a value is {type(value).__name__} where one of {choice!r} was foretold",
+            why="This is a bug of the library, not of the function.",
+        )
+    return value
+
+
 NARROW = define(
-    "narrow", lambda value, choice: value, lambda value, choice: join(*choice.types), "total", "view"
+    "narrow", _narrow, lambda value, choice: join(*choice.types), "total", "view"
 )
 
 
