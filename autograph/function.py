@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import collections.abc
+import contextlib
 import dataclasses
 import functools
 import inspect
@@ -45,7 +46,7 @@ from autograph.runtime import interpreter
 from autograph.tracebacks import at_spots, spot_of, without_library
 
 CACHE_LIMIT = 256
-"""At most this many traces are kept for one function; the oldest go first."""
+"""At most this many signatures are kept for one function; the least recently used go first."""
 
 
 class CacheInfo(NamedTuple):
@@ -228,6 +229,8 @@ class GraphFunction:
             for concrete in found:
                 if concrete.holds():
                     self._hits += 1
+                    with contextlib.suppress(KeyError):  # another thread has just dropped it
+                        self._traces.move_to_end(key)
                     return concrete
         with self._lock:
             return self._trace_for(key, args, kwargs)
@@ -459,7 +462,7 @@ class GraphFunction:
 
     def cache_info(self) -> CacheInfo:
         """How many traces are kept, and how often calls found one."""
-        traces = {id(c) for kept in self._traces.values() for c in kept}
+        traces = {id(c) for kept in list(self._traces.values()) for c in kept}
         return CacheInfo(len(traces), self._hits, self._misses, CACHE_LIMIT)
 
     def __repr__(self) -> str:
