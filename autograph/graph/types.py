@@ -148,6 +148,18 @@ class IterT(Type):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class ClosureT(Type):
+    """A function made when the graph runs: code that is known (`key`, `template`), and the types of what it captured."""
+
+    key: Hashable
+    template: Any = dataclasses.field(compare=False)
+    captures: tuple[Type, ...]
+
+    def __repr__(self) -> str:
+        return f"function[{self.template.__name__}]"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Host(Type):
     """An object that only the host understands: a host call's result, an exception, a view of a dict, ..."""
 
@@ -341,26 +353,6 @@ class Site:
             self.fixed = tuple(without(t, unwanted) for t in self.fixed)
         self.fields = {name: without(t, unwanted) for name, t in self.fields.items()}
 
-    def absorb(self, other: Site) -> None:
-        """Becomes the site of what was made at `other` too."""
-        if self.kind == "list":
-            for site in (self, other):
-                site.unfix()
-        if not other.closed or list(self.fields) != list(other.fields):
-            self.closed = False
-        self.elem = join(self.elem, other.elem)
-        self.key_type = join(self.key_type, other.key_type)
-        for name, t in other.fields.items():
-            self.fields[name] = join(self.fields.get(name, BOTTOM), t)
-
-    def replace(self, old: Site, new: Site) -> None:
-        """What it holds of `old` is of `new`."""
-        self.elem = replace_site(self.elem, old, new)
-        self.key_type = replace_site(self.key_type, old, new)
-        if self.fixed is not None:
-            self.fixed = tuple(replace_site(t, old, new) for t in self.fixed)
-        self.fields = {name: replace_site(t, old, new) for name, t in self.fields.items()}
-
     def __repr__(self) -> str:
         return f"{self.cls.__name__}#{self.number}"
 
@@ -494,6 +486,9 @@ def _merge(a: Type, b: Type) -> Type | None:
             return Array(a.dtype, _join_shapes(a.shape, b.shape))
     if isinstance(a, TupleT) and isinstance(b, TupleT) and a.cls is b.cls and len(a.items) == len(b.items):
         return TupleT(tuple(join(x, y) for x, y in zip(a.items, b.items)), a.cls)
+    if isinstance(a, ClosureT) and isinstance(b, ClosureT) and a.key == b.key:
+        captures = tuple(join(x, y) for x, y in zip(a.captures, b.captures))
+        return ClosureT(b.key, b.template, captures)
     if isinstance(a, SeqT) and isinstance(b, SeqT):
         return SeqT(join(a.elem, b.elem))
     if isinstance(a, SeqT) and isinstance(b, TupleT) and b.cls is tuple:
@@ -598,21 +593,6 @@ def alike(t: Type) -> tuple[Site, ...]:
     return next((tuple(sites) for sites in found.values() if len(sites) > 1), ())
 
 
-def replace_site(t: Type, old: Site, new: Site) -> Type:
-    """A type with one site in the place of another, also inside tuples."""
-    if isinstance(t, Ref):
-        return Ref(new) if t.site is old else t
-    if isinstance(t, Union):
-        return join(*(replace_site(m, old, new) for m in t.members))
-    if isinstance(t, TupleT):
-        return TupleT(tuple(replace_site(i, old, new) for i in t.items), t.cls)
-    if isinstance(t, SeqT):
-        return SeqT(replace_site(t.elem, old, new))
-    if isinstance(t, IterT):
-        return IterT(replace_site(t.elem, old, new), t.cls)
-    return t
-
-
 def typeof_scalar(value: Any) -> Type | None:
     """The type (not the constant) of a number, string or NumPy value; None for everything else."""
     cls = type(value)
@@ -655,6 +635,8 @@ def conforms(value: Any, t: Type) -> bool:
         )
     if isinstance(t, Py):
         return type(value) is t.cls
+    if isinstance(t, ClosureT):
+        return getattr(value, "key", None) == t.key
     if isinstance(t, Scalar):
         return isinstance(value, np.generic) and value.dtype == t.dtype
     if isinstance(t, Array):

@@ -1,0 +1,164 @@
+"""Programs that once gave another answer than Python, or none: each is compared in graph and ops mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autograph as ag
+from tests.programs.oracle import difference, outcome
+
+
+@pytest.fixture(autouse=True)
+def checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOGRAPH_CHECK", "1")
+
+
+def same(fn: Callable[..., Any], *inputs: Callable[[], tuple[Any, ...]]) -> None:
+    """`fn` does the same as a graph, and op by op, for each input in turn and for the first one again."""
+    for mode in (ag.graph, lambda: ag.eager(ops=True)):
+        converted = ag.to_graph(fn)
+
+        def call(*args: Any, mode: Any = mode, converted: Any = converted) -> Any:
+            with mode():
+                return converted(*args)
+
+        for make in (*inputs, inputs[0]):
+            expected, got = outcome(fn, make), outcome(call, make, refusals=(ag.errors.StagingError,))
+            assert got.refused is None
+            assert difference(expected, got, rtol=1e-12) is None
+
+
+class Pair:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def read(self) -> Any:
+        return self.value
+
+
+def test_a_loop_over_lists_made_at_two_places() -> None:
+    def fn(n: int, s: float) -> Any:
+        items, total = [(1, 0.0)], 0.0
+        for _ in range(n):
+            for _, score in items:
+                total += score
+            items = [(2, s)]
+        return total, items
+
+    same(fn, lambda: (3, 0.5), lambda: (0, 1.5))
+
+
+def test_objects_made_at_two_places() -> None:
+    def fn(n: int, s: float) -> Any:
+        pair, total = Pair(1), 0.0
+        for _ in range(n):
+            total += pair.value + pair.read()
+            pair = Pair(s)
+        return total, pair
+
+    same(fn, lambda: (3, 0.5), lambda: (0, 1.5))
+
+
+def test_containers_of_two_places_in_a_loop() -> None:
+    def fn(n: int, s: float) -> Any:
+        table, group, nested, total = {1: 2}, {1}, [[1]], 0.0
+        for _ in range(n):
+            for key, value in table.items():
+                total += key * value
+            for item in group:
+                total += item
+            for row in nested:
+                for item in row:
+                    total += item
+            for item in reversed(nested[0]):
+                total += item
+            table, group, nested = {2: s, 3: 1}, {s}, [[s, 2], [1]]
+        return total, table, group, nested
+
+    same(fn, lambda: (3, 0.5), lambda: (0, 1.5))
+
+
+def test_lists_of_two_branches() -> None:
+    def fn(n: int, s: float) -> Any:
+        items = [1] if n > 2 else [s, 2]
+        total = 0.0
+        for item in items:
+            total += item
+        first, *_ = items
+        return total, first, items
+
+    same(fn, lambda: (3, 0.5), lambda: (0, 1.5))
+
+
+def test_a_loop_over_tuples_of_two_lengths() -> None:
+    def fn(n: int, s: float) -> Any:
+        items: Any = (1,)
+        total = 0.0
+        for _ in range(n):
+            for item in items:
+                total += item
+            items = (s, 2, total)
+        return total, items
+
+    same(fn, lambda: (3, 0.5), lambda: (0, 1.5))
+
+
+def test_slices_as_values() -> None:
+    def fn(x: Any, a: int, b: int) -> Any:
+        part = slice(a, b)
+        other = slice(a, b, 2) if a > 1 else slice(a, b)
+        y = x[part].copy()
+        x[other] = 0
+        window = slice(0, 1)
+        for i in range(a):
+            x[window] += 1
+            window = slice(i, i + 2)
+        return y, x, part.start, part.indices(5), window, window.indices(5), np.outer(x, x)[part, part]
+
+    same(fn, lambda: (np.arange(10.0), 2, 7), lambda: (np.arange(9), 1, 3))
+
+
+def test_grids_of_traced_sizes() -> None:
+    def fn(w: int, h: int) -> Any:
+        y, x = np.mgrid[-1.2 : 1.2 : h * 1j, -2 : 0.6 : w * 1j]
+        a, b = np.ogrid[0:h, 0:w]
+        return y, x, a * b, np.mgrid[:h], np.mgrid[0:1:0.3, :w]
+
+    same(fn, lambda: (5, 4), lambda: (2, 3), lambda: (1, 1))
+
+
+def test_arrays_side_by_side() -> None:
+    def fn(n: int, x: Any) -> Any:
+        m = np.outer(x, x)
+        return np.r_[x, 0], np.r_[0:n, x], np.c_[x, x * 2], np.c_[m, x], np.r_[m, m], np.r_[n, 2.5], np.c_[n, x[:1]]
+
+    same(fn, lambda: (5, np.arange(4.0)), lambda: (2, np.arange(3)), lambda: (1, np.zeros(1)))
+
+
+def test_rows_spread_by_a_star() -> None:
+    def fn(u: Any) -> Any:
+        return np.hypot(*u), [*u], (1, *u[:, 0])
+
+    same(fn, lambda: (np.ones((2, 100)),), lambda: (np.ones((2, 5)),), lambda: (np.ones((3, 5)),))
+
+
+def test_bincount_of_nothing_with_weights() -> None:
+    def fn(x: Any) -> Any:
+        return np.bincount(x, weights=x * 0.5), np.bincount(x, minlength=3)
+
+    same(fn, lambda: (np.arange(3),), lambda: (np.zeros(0, int),), lambda: (np.arange(5),))
+
+
+def test_print_options() -> None:
+    def fn(x: Any) -> Any:
+        with np.printoptions(precision=2, suppress=True):
+            print(x / 3)
+            text = f"{x / 7}"
+        print(x / 3)
+        return text
+
+    same(fn, lambda: (np.arange(3.0),))
