@@ -55,9 +55,11 @@ class _Converted:
     ) -> None:
         self.function = weakref.ref(fn)
         self.result, self.tree, self.static = result, tree, static
+        self.defaults = (fn.__defaults__, fn.__kwdefaults__)
 
     def holds(self, fn: types.FunctionType) -> bool:
-        return self.function() is fn and all(_peek(r) is v for r, v in self.static.values())
+        same = self.function() is fn and all(_peek(r) is v for r, v in self.static.values())
+        return same and self.defaults[0] is fn.__defaults__ and self.defaults[1] is fn.__kwdefaults__
 
 
 def _peek(reference: Reference) -> Any:

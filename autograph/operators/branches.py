@@ -264,7 +264,6 @@ def split(
     assert trace is not None
     t = value._ag_type
     alternatives = t.members if isinstance(t, Union) else (t,)
-    trace.decisions.tell_apart(alternatives)
     chosen = [m for m in alternatives if choose(m)]
     others = tuple(m for m in alternatives if not choose(m))
 

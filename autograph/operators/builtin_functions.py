@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import builtins
 import functools
+import inspect
 import itertools
 import sys
+import types
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,7 @@ from autograph.graph.types import (
 from autograph.operators.branches import and_, if_exp, if_stmt, is_object, not_, or_, split, truth
 from autograph.operators.calls import BoundMethod, call, handles
 from autograph.operators.containers import format_value, materialize, new_dict, repr_of, str_of
+from autograph.operators.exceptions import try_stmt
 from autograph.operators.generators import GeneratorValue
 from autograph.operators.loops import (
     Enumerate,
@@ -595,16 +598,14 @@ def getattr_(x: Any, name: Any, *default: Any) -> Any:
             "Which attribute is meant must be known while the graph is built.",
             "Write the name as a constant, or keep the values in a dict.",
         )
-    if default and not _has(x, name):
-        return default[0]
+    if default:
+        return if_exp(_has(x, name), lambda: get_attr(x, name), lambda: default[0])
     return get_attr(x, name)
 
 
-def _has(x: Any, name: str) -> bool:
-    if has_object(x) and is_object(x._ag_type):
-        site = x._ag_type.site
-        site.was_read = True
-        return name in site.fields or hasattr(site.cls, name)
+def _has(x: Any, name: str) -> Any:
+    if has_object(x):
+        return split(x, is_object, lambda o: _object_has(o, name), lambda o: _has(o, name))
     if isinstance(x, Tensor):
         cls = python_class(x._ag_type)
         if cls is None:
@@ -615,6 +616,23 @@ def _has(x: Any, name: str) -> bool:
             )
         return hasattr(cls, name)
     return hasattr(x, name)
+
+
+def _object_has(x: Any, name: str) -> Any:
+    """Whether an object has an attribute now: it may have been set on one way only, or deleted."""
+    cls = x._ag_type.site.cls
+    found = inspect.getattr_static(cls, name, None)
+    computed = isinstance(found, (property, functools.cached_property)) or (
+        found is None and isinstance(inspect.getattr_static(cls, "__getattr__", None), types.FunctionType)
+    )
+    if not computed:
+        slot = isinstance(found, types.MemberDescriptorType)
+        return True if hasattr(cls, name) and not slot else emit(core.HASATTR, x, name)
+    has = Box(f"whether it has '{name}'", True)
+    try_stmt(
+        lambda: get_attr(x, name) and None, ((lambda: AttributeError, lambda error: has.set(False) and None),)
+    )
+    return has.get()
 
 
 @handles(hasattr)

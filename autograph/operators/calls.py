@@ -17,6 +17,7 @@ from autograph.graph.graph import Graph, Operation, Tensor
 from autograph.graph.types import (
     BOTTOM,
     Array,
+    ClosureT,
     Const,
     Host,
     Ref,
@@ -226,6 +227,10 @@ def call_tensor(trace: Trace, fn: Tensor, args: tuple[Any, ...], kwargs: dict[st
     from autograph.operators.objects import method_of
 
     t = fn._ag_type
+    if isinstance(t, ClosureT):
+        from autograph.operators.closures import rebuild
+
+        return call(rebuild(fn), *args, **kwargs)
     if is_object(t):
         method = method_of(fn, "__call__")
         if method is not None:
@@ -244,6 +249,8 @@ def call_tensor(trace: Trace, fn: Tensor, args: tuple[Any, ...], kwargs: dict[st
 
 
 def callable_type(t: Type) -> bool:
+    if isinstance(t, ClosureT):
+        return True
     if isinstance(t, Const):
         return callable(t.value) or isinstance(t.value, TracedValue)
     return isinstance(t, Ref) and t.kind == "object" and any("__call__" in vars(c) for c in t.cls.__mro__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import functools
 import operator
 from typing import Any
@@ -293,11 +294,16 @@ def aug_assign(symbol: str, a: Any, b: Any) -> Any:
 # -- text ----------------------------------------------------------------------------------------------------
 
 
+def _is_made(method: Any) -> bool:
+    """Whether `dataclasses` made a method."""
+    return bool(inspect.unwrap(method).__code__.co_filename == "<string>")
+
+
 def str_of(value: Any) -> Any:
     """`str(value)`, through a user's `__str__` or `__repr__`."""
     for name in ("__str__", "__repr__"):
         method = method_of(value, name)
-        if method is not None and method.function.__code__.co_filename != "<string>":
+        if method is not None and not _is_made(method.function):
             return call(method)
     return emit(core.STR_OF, pack(value))
 
@@ -305,7 +311,7 @@ def str_of(value: Any) -> Any:
 def repr_of(value: Any) -> Any:
     """`repr(value)`."""
     method = method_of(value, "__repr__")
-    if method is not None and method.function.__code__.co_filename != "<string>":
+    if method is not None and not _is_made(method.function):
         return call(method)
     return emit(core.REPR_OF, pack(value))
 

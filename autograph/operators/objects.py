@@ -133,10 +133,10 @@ def _tensor_attr(trace: Trace, x: Tensor, name: str) -> Any:
         return UnionMethod(x, name)
     if any(is_object(m) for m in members(t)):
         return split(
-            x, is_object, lambda o: object_attr(trace, o, name), lambda o: _tensor_attr(trace, o, name)
+            x, is_object, lambda o: object_attr(trace, o, name), lambda o: get_attr(o, name)
         )
     if len(members(t)) > 1 and any(map(_is_named, members(t))):
-        return split(x, _is_named, lambda o: get_attr(o, name), lambda o: _tensor_attr(trace, o, name))
+        return split(x, _is_named, lambda o: get_attr(o, name), lambda o: get_attr(o, name))
     kinds = [member_op(m, name) for m in members(t)]
     found = [k for k in kinds if k is not None]
     if not found:
@@ -227,7 +227,7 @@ def _host_attr(trace: Trace, x: Tensor, name: str) -> Any:
     if any(isinstance(m, Host) for m in members(t)):
         if isinstance(t, Host) and t.cls is type and name in ("__name__", "__qualname__", "__module__"):
             return emit(core.GET_ATTR, x, name, type_=Py(str))
-        return HostMethod(x, name)
+        return emit(core.GET_ATTR, x, name, type_=Host())
     return emit(core.GET_ATTR, x, name, type_=BOTTOM)
 
 
@@ -236,23 +236,7 @@ def _exception_attr(x: Tensor, name: str) -> Any:
         return emit(core.GET_ATTR, x, name, type_=SeqT(Host()))
     if name in ("__class__",):
         return emit(core.TYPE, x)
-    return HostMethod(x, name)
-
-
-class HostMethod(TracedValue):
-    """An attribute of an object that only the host understands: called, or passed on, when the graph runs."""
-
-    def __init__(self, owner: Any, name: str) -> None:
-        self.owner, self.name = owner, name
-
-    def pack(self) -> Any:
-        return emit(core.GET_ATTR, self.owner, self.name, type_=Host())
-
-    def truth(self) -> Any:
-        return truth(self.pack())
-
-    def __autograph_call__(self, *args: Any, **kwargs: Any) -> Any:
-        return call(self.pack(), *args, **kwargs)
+    return emit(core.GET_ATTR, x, name, type_=Host())
 
 
 def member_op(t: Type, name: str) -> tuple[bool, Op] | None:

@@ -11,7 +11,7 @@ import dataclasses
 import sys
 import threading
 import types
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -38,7 +38,6 @@ from autograph.graph.types import (
     generalize_deep,
     join,
     members,
-    replace_site,
     without,
 )
 from autograph.ops import base
@@ -120,37 +119,12 @@ class Decisions:
             if decision.types is not None:
                 decision.types = tuple(graph_types.with_sites(t, table) for t in decision.types)
         self.results = {key: graph_types.with_sites(t, table) for key, t in self.results.items()}
+        self.arguments = {key: graph_types.with_sites(t, table) for key, t in self.arguments.items()}
         self.change(f"a value is one of several objects of class {kept.cls.__name__}")
         raise Restart
 
     def loop(self, key: Hashable) -> LoopDecision:
         return self.loops.setdefault(key, LoopDecision())
-
-    def tell_apart(self, alternatives: Iterable[Type]) -> None:
-        """Objects of one class made at several sites look the same when the graph runs: the sites become one."""
-        first: dict[type, Site] = {}
-        found = False
-        for t in alternatives:
-            if isinstance(t, Ref):
-                site = first.setdefault(t.cls, t.site)
-                if site is not t.site:
-                    self._unify(site, t.site)
-                    found = True
-        if found:
-            self.change("values of one class, made at several places, are told apart")
-            raise Restart
-
-    def _unify(self, kept: Site, other: Site) -> None:
-        kept.absorb(other)
-        for name, site in self.sites.items():
-            if site is other:
-                self.sites[name] = kept
-            site.replace(other, kept)
-        for decision in self.loops.values():
-            if decision.types is not None:
-                decision.types = tuple(replace_site(t, other, kept) for t in decision.types)
-        self.results = {key: replace_site(t, other, kept) for key, t in self.results.items()}
-        self.arguments = {key: replace_site(t, other, kept) for key, t in self.arguments.items()}
 
     def begin_pass(self) -> None:
         self.changed = False
@@ -544,6 +518,10 @@ def vtype(value: Any) -> Type:
         return TupleT(tuple(vtype(v) for v in value), type(value))
     if isinstance(value, slice) and has_tensor(value):
         return Py(slice)
+    if isinstance(value, types.FunctionType) and _is_local(value):
+        from autograph.operators.closures import closure_type
+
+        return closure_type(value)
     return Const(value)
 
 
@@ -553,6 +531,8 @@ def has_tensor(value: Any) -> bool:
         return any(has_tensor(v) for v in value)
     if isinstance(value, slice):
         return has_tensor((value.start, value.stop, value.step))
+    if isinstance(value, types.FunctionType):
+        return _is_local(value)
     return isinstance(value, (Tensor, TracedValue))
 
 
@@ -584,8 +564,20 @@ def pack(value: Any) -> Any:
         return emit(MAKE_SLICE, value.start, value.stop, value.step)
     if isinstance(value, TracedValue):
         return value.pack()
+    if isinstance(value, types.FunctionType) and _is_local(value):
+        from autograph.operators.closures import pack_closure
+
+        return pack_closure(value)
     check_constant(value)
     return value
+
+
+def _is_local(fn: types.FunctionType) -> bool:
+    if not is_generated(fn.__code__):
+        return False
+    from autograph.operators.closures import is_local
+
+    return is_local(fn)
 
 
 def check_constant(value: Any) -> None:
@@ -796,9 +788,7 @@ def without_unbound(t: Type) -> Type:
 
 
 def _leaf(value: Any) -> Any:
-    if isinstance(value, TracedValue):
-        return value.pack()
-    return value
+    return pack(value) if isinstance(value, (TracedValue, types.FunctionType)) else value
 
 
 # -- executed ops, listed by explain() in the eager op mode --------------------------------------------------

@@ -52,6 +52,13 @@ class Box:
             self.cell = emit(core.MAKE_CELL, _packed(initial), site)
             object.__setattr__(self.cell, "_ag_name", name)
 
+    @classmethod
+    def around(cls, name: str, cell: Any) -> Box:
+        """The box of a cell that exists already."""
+        box = object.__new__(cls)
+        box.name, box.cell, box.owner = name, cell, current()
+        return box
+
     def get(self) -> Any:
         if self.owner is None:
             return core._cell_get(self.cell, self.name)

@@ -272,6 +272,7 @@ def _get_field(x: Any, name: str) -> Any:
     return getattr(x, name)
 
 
+HASATTR = define("hasattr", hasattr, always(BOOL), "effect")
 GET_FIELD = define("get_field", _get_field, always(Host()), "effect")
 SET_FIELD = define("set_field", setattr, always(NONE), "writes")
 SET_FROZEN = define("set_frozen_field", object.__setattr__, always(NONE), "writes")
