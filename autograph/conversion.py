@@ -16,6 +16,7 @@ from autograph.converters import convert, external_names
 from autograph.core.loader import UserFunctions, compile_factory
 from autograph.core.parser import FunctionSource, parse_function
 from autograph.core.unparser import to_source
+from autograph.graph.types import const_key
 from autograph.operators import calls
 from autograph.operators.external import is_user_module
 from autograph.operators.scope import Scope
@@ -62,6 +63,21 @@ class _Converted:
         return same and self.defaults[0] is fn.__defaults__ and self.defaults[1] is fn.__kwdefaults__
 
 
+class _Defaults(Reference):
+    """The default values of a function's parameters: numbers by value, other objects by identity."""
+
+    def __init__(self, fn: types.FunctionType) -> None:
+        self.fn = fn
+        self.key = ("defaults", id(fn))
+
+    def get(self) -> Any:
+        keywords = self.fn.__kwdefaults__ or {}
+        return const_key((*(self.fn.__defaults__ or ()), *keywords, *keywords.values()))
+
+    def __repr__(self) -> str:
+        return f"{self.fn.__name__}.__defaults__"
+
+
 def _peek(reference: Reference) -> Any:
     try:
         return reference.get()
@@ -86,6 +102,9 @@ def converted(fn: types.FunctionType) -> _Converted:
     if trace is not None:
         for reference, value in found.static.values():
             trace.guards.setdefault(reference.key, (reference, ("static", value)))
+        if fn.__defaults__ or fn.__kwdefaults__:
+            defaults = _Defaults(fn)
+            trace.guards.setdefault(defaults.key, (defaults, ("value", defaults.get())))
     return found
 
 

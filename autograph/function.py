@@ -71,7 +71,12 @@ class Concrete:
         self.passes, self.reason = passes, reason
         self.reasons = trace.decisions.reasons
         self.keep_alive = trace.keep_alive
+        self.known = [i for i, t in enumerate(types_) if isinstance(t, Const)]
         self.host_calls = trace.host_calls
+
+    def fits(self, values: tuple[Any, ...]) -> bool:
+        """Whether the arguments have the values that the trace needed to know."""
+        return all(conforms(values[i], self.types[i]) for i in self.known)
 
     def holds(self) -> bool:
         """Whether everything that the trace took from outside is still as it was."""
@@ -226,8 +231,9 @@ class GraphFunction:
         except TypeError as error:
             raise refusal(self._placed(self._unhashable(args, kwargs, error))) from None
         if found is not None:
+            values = (*args, *kwargs.values())
             for concrete in found:
-                if concrete.holds():
+                if concrete.fits(values) and concrete.holds():
                     self._hits += 1
                     with contextlib.suppress(KeyError):  # another thread has just dropped it
                         self._traces.move_to_end(key)
@@ -282,18 +288,16 @@ class GraphFunction:
         return specs
 
     def _trace_for(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Concrete:
+        values = (*args, *kwargs.values())
         for concrete in self._traces.get(key, ()):
-            if concrete.holds():
+            if concrete.fits(values) and concrete.holds():
                 self._hits += 1
                 return concrete
         erased = _erase(key)
         general = self._general.get(erased)
         wider: tuple[Type, ...] | None = None
         if general is not None and general.key != key:
-            if (
-                all(conforms(v, t) for t, v in zip(general.types, (*args, *kwargs.values())))
-                and general.holds()
-            ):
+            if all(conforms(v, t) for t, v in zip(general.types, values)) and general.holds():
                 self._hits += 1
                 self._remember(key, general)
                 return general
@@ -404,7 +408,7 @@ class GraphFunction:
             except StagingError as error:
                 error.what = f"argument '{name or i}{error.inside}': {error.what}"
                 raise
-            if wider is not None:
+            if wider is not None and not special:
                 t = join(t, wider[i]) if isinstance(wider[i], (Array, TupleT)) else t
             types_.append(t)
             tensors = iter(_parameters(trace, t, label))

@@ -216,7 +216,8 @@ def convert_function(fn: types.FunctionType) -> Callable[..., Any] | None:
     """The converted form of a function: itself if it is converted code, None if it is not to be converted."""
     if is_generated(fn.__code__):
         return fn
-    if getattr(fn, "__autograph_do_not_convert__", False) or not is_user_module(fn.__module__):
+    named = fn.__module__ not in (None, "builtins")  # code run by exec without a __name__ has no module of its own
+    if getattr(fn, "__autograph_do_not_convert__", False) or (named and not is_user_module(fn.__module__)):
         return None
     return converter(fn)
 

@@ -373,6 +373,8 @@ class Trace:
             raise error
         if isinstance(error, RecursionError) and self.call_stack:
             codes = [code for code, _ in self.call_stack]
+            if self.decisions.graph_functions.issuperset(codes):
+                raise internal_error(error, self) from error
             self.decisions.graph_functions.update(codes)
             self.decisions.generalized.update(codes)
             self.decisions.widened.update(codes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -359,6 +360,16 @@ def as_array_argument(a: Any) -> Any:
     return t
 
 
+class _Inside(threading.local):
+    """The lists whose items are being looked at."""
+
+    def __init__(self) -> None:
+        self.sites: list[Site] = []
+
+
+_inside = _Inside()
+
+
 def array_like(t: Any) -> Type:
     """The type of `np.asarray(t)` (a union: it may be empty); BOTTOM: it always raises.
 
@@ -376,7 +387,20 @@ def array_like(t: Any) -> Type:
     nothing = Array(np.dtype(np.float64), (0,))
     if not items or length == 0:
         return nothing
-    options = [members(array_like(item)) for item in items]
+    site = t.site if isinstance(t, Ref) else None
+    if site in _inside.sites:
+        raise Refuse(
+            "an array is made of a list that may hold itself",
+            "Its rank has no bound.",
+            "Keep the list and the numbers in variables of their own.",
+        )
+    if site is not None:
+        _inside.sites.append(site)
+    try:
+        options = [members(array_like(item)) for item in items]
+    finally:
+        if site is not None:
+            _inside.sites.pop()
     if length is None:
         kinds = options[0]
         if len(kinds) > 5:
