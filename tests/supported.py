@@ -16,7 +16,7 @@ import numpy as np
 import autograph as ag
 
 ROWS: dict[str, list[tuple[Callable[..., Any], list[tuple[Any, ...]], str]]] = {}
-"""By the first cell of a row: functions, their inputs, and the ops that the graph of the first input holds."""
+"""By the first cell of a row: functions, their inputs, and ops that the graph of the first input holds."""
 
 REFUSED: dict[str, list[tuple[Callable[..., Any], tuple[Any, ...], str]]] = {}
 """By the first cell of a row: functions that are refused, an input, and what the message says."""
@@ -743,7 +743,10 @@ NUMPY: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "lstsq": (lambda a, v: np.linalg.lstsq(a, v, rcond=None)[0], (A, V)),
 }
 
-DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
+DTYPES = [
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+]
 
 
 def promoted(x, y, n):
