@@ -626,7 +626,7 @@ def conforms(value: Any, t: Type) -> bool:
     if t is UNBOUND:
         return isinstance(value, Unbound)
     if isinstance(t, Const):
-        if type(value) in NUMBERS or isinstance(value, (str, bytes, np.generic)):
+        if type(value) in NUMBERS or isinstance(value, (str, bytes, slice, np.generic)):
             return const_key(value) == const_key(t.value)
         if isinstance(value, types.FunctionType):
             return isinstance(t.value, types.FunctionType) and const_key(value) == const_key(t.value)
@@ -659,3 +659,36 @@ def conforms(value: Any, t: Type) -> bool:
     if isinstance(t, Host):
         return t.cls is None or isinstance(value, t.cls)
     return isinstance(t, IterT)
+
+
+def conforms_deep(value: Any, t: Type, seen: set[int]) -> bool:
+    """Whether a value, and all that can be reached from it, is as the type and the tables of its sites foretold."""
+    if isinstance(t, Union):
+        return any(conforms_deep(value, m, seen) for m in t.members)
+    if not conforms(value, t):
+        return False
+    if isinstance(t, TupleT):
+        return all(conforms_deep(v, i, seen) for v, i in zip(value, t.items))
+    if isinstance(t, SeqT):
+        return all(conforms_deep(v, t.elem, seen) for v in value)
+    if not isinstance(t, Ref) or id(value) in seen:
+        return True
+    seen.add(id(value))
+    site = t.site
+    if site.kind in ("list", "set"):
+        elem = join(site.elem, *(site.fixed or ()))
+        return all(conforms_deep(v, elem, seen) for v in value)
+    if site.kind == "dict":
+        return all(
+            conforms_deep(v, join(site.fields[k], site.elem), seen)
+            if k in site.fields
+            else conforms(k, site.key_type) and conforms_deep(v, site.elem, seen)
+            for k, v in value.items()
+        )
+    if site.kind == "object":
+        return all(
+            conforms_deep(v, site.fields[k], seen)
+            for k, v in getattr(value, "__dict__", {}).items()
+            if k in site.fields
+        )
+    return True

@@ -23,10 +23,12 @@ from autograph.graph.types import (
     Ref,
     TupleT,
     Type,
+    TypeChoice,
     Union,
     generalize_deep,
     join,
     members,
+    walk,
 )
 from autograph.operators.external import is_user_class, is_user_module
 from autograph.operators.tracer import (
@@ -41,6 +43,7 @@ from autograph.operators.tracer import (
     has_tensor,
     leaf_names,
     leaf_types,
+    pack,
     record,
     unflatten,
     vtype,
@@ -216,7 +219,10 @@ def convert_function(fn: types.FunctionType) -> Callable[..., Any] | None:
     """The converted form of a function: itself if it is converted code, None if it is not to be converted."""
     if is_generated(fn.__code__):
         return fn
-    named = fn.__module__ not in (None, "builtins")  # code run by exec without a __name__ has no module of its own
+    named = fn.__module__ not in (
+        None,
+        "builtins",
+    )  # code run by exec without a __name__ has no module of its own
     if getattr(fn, "__autograph_do_not_convert__", False) or (named and not is_user_module(fn.__module__)):
         return None
     return converter(fn)
@@ -245,7 +251,7 @@ def call_tensor(trace: Trace, fn: Tensor, args: tuple[Any, ...], kwargs: dict[st
         )
     if isinstance(t, Host):
         trace.host_calls += 1
-        return emit(core.HOST_CALL, fn, *args, **kwargs)
+        return host_call(fn, args, kwargs)
     return emit(core.HOST_CALL, fn, *args, type_=BOTTOM, **kwargs)  # raises TypeError: not callable
 
 
@@ -459,8 +465,35 @@ def call_host(trace: Trace, fn: Any, args: tuple[Any, ...], kwargs: dict[str, An
                 f"call of {getattr(fn, '__name__', fn)!r}: runs on the host, it is not converted",
             )
         )
-        return emit(core.HOST_CALL, fn, *args, **kwargs)
+        return host_call(fn, args, kwargs)
     return emit(core.HOST_CALL, fn, *args, type_=BOTTOM, **kwargs)
+
+
+def host_call(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A host call may write to the containers and objects that it is given: that they keep their types is checked."""
+    args = tuple(map(pack, args))
+    kwargs = {name: pack(value) for name, value in kwargs.items()}
+    types_ = tuple(map(vtype, (*args, *kwargs.values())))
+    sites: set[Any] = set()
+    for t in types_:
+        _expose(t, sites)
+    if sites:
+        return emit(core.HOST_CALL, fn, *args, ag__types=TypeChoice(types_), **kwargs)
+    return emit(core.HOST_CALL, fn, *args, **kwargs)
+
+
+def _expose(t: Type, seen: set[Any]) -> None:
+    """The lengths and keys of all containers that are reached from a value of this type may change."""
+    for part in walk(t):
+        if isinstance(part, Ref) and part.site not in seen:
+            site = part.site
+            seen.add(site)
+            if site.kind == "list":
+                site.unfix()
+            elif site.kind == "dict":
+                site.open_keys()
+            for inner in (site.read(), site.read_key(), *site.fields.values()):
+                _expose(inner, seen)
 
 
 def star(iterable: Any) -> Any:

@@ -7,6 +7,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from autograph.graph.types import (
     BOTTOM,
     Array,
@@ -144,6 +146,10 @@ def _get_item_rule(x: Any, index: Any) -> Type:
         from autograph.ops.indexing import get_item_rule
 
         return get_item_rule(t, index)
+    if isinstance(t, IterT) and t.cls is np.flatiter:
+        from autograph.ops.indexing import get_item_rule
+
+        return get_item_rule(_flat_array(t), index)
     i: Any = index if isinstance(index, slice) else type_of(index)
     is_slice = isinstance(i, slice) or python_class(i) is slice
     cls = python_class(t)
@@ -239,12 +245,22 @@ def _get_from_list(t: Ref, i: Any, is_slice: bool) -> Type:
 GET_ITEM = define("get_item", operator.getitem, _get_item_rule, "view", handles=(operator.getitem,))
 
 
+def _flat_array(t: IterT) -> Array:
+    """What `x.flat` is indexed like."""
+    assert isinstance(t.elem, Scalar)
+    return Array(t.elem.dtype, (None,))
+
+
 def _set_item_rule(x: Any, index: Any, value: Any) -> Type:
     t = type_of(x)
     if isinstance(t, Array):
         from autograph.ops.indexing import set_item_rule
 
         return set_item_rule(t, index, value)
+    if isinstance(t, IterT) and t.cls is np.flatiter:
+        from autograph.ops.indexing import get_item_rule
+
+        return BOTTOM if get_item_rule(_flat_array(t), index) is BOTTOM else NONE
     if not isinstance(t, Ref) or t.kind not in ("list", "dict"):
         return BOTTOM
     v = type_of(value)
@@ -718,10 +734,13 @@ def _dict_update(x: Ref, other: Any = None, **kwargs: Any) -> Type:
 def _dict_copy(x: Ref) -> Type:
     site = base.new_site("dict", dict)
     target = Ref(site)
+    fresh = not site.fields and site.made == 0
+    if not x.site.closed or not (fresh or list(site.fields) == list(x.site.fields)):
+        site.open_keys()
+    site.made += 1
     was_closed = site.closed
     merge_dict(target, x)
-    if was_closed and x.site.closed and list(site.fields) == list(x.site.fields):
-        site.closed = True
+    site.closed = was_closed
     return target
 
 

@@ -26,8 +26,10 @@ from autograph.graph.types import (
     SeqT,
     TupleT,
     Type,
+    TypeChoice,
     Unbound,
     conforms,
+    conforms_deep,
     join,
     members,
     python_class,
@@ -232,9 +234,7 @@ def _narrow(value: Any, choice: TypeChoice) -> Any:
     return value
 
 
-NARROW = define(
-    "narrow", _narrow, lambda value, choice: join(*choice.types), "total", "view"
-)
+NARROW = define("narrow", _narrow, lambda value, choice: join(*choice.types), "total", "view")
 
 
 def _isinstance_rule(x: Any, cls: Any) -> Type:
@@ -329,7 +329,25 @@ PRINT = define("print", builtins.print, always(NONE), "effect")
 PRINT_ALL = define(
     "print_all", lambda values, **options: builtins.print(*values, **options), always(NONE), "effect"
 )
-HOST_CALL = define("host_call", lambda fn, *a, **k: fn(*a, **k), always(Host()), "host")
+
+
+def _host_call(fn: Any, *args: Any, ag__types: TypeChoice | None = None, **kwargs: Any) -> Any:
+    if ag__types is None:
+        return fn(*args, **kwargs)
+    try:
+        return fn(*args, **kwargs)
+    finally:
+        seen: set[int] = set()
+        values = (*args, *kwargs.values())
+        if not all(conforms_deep(v, t, seen) for v, t in zip(values, ag__types.types)):
+            raise StagingError(
+                f"'{getattr(fn, '__name__', fn)}', which is not converted, put a value of a new type into a container",
+                why="The graph was built for the types that its own code puts there.",
+                instead="Do it in converted code, or make the container outside and pass it in as an argument.",
+            )
+
+
+HOST_CALL = define("host_call", _host_call, always(Host()), "host")
 MAKE_EXCEPTION = define(
     "exception", lambda cls, *a, **k: cls(*a, **k), lambda cls, *a, **k: Host(cls), "alloc"
 )

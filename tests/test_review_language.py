@@ -1,0 +1,286 @@
+"""Facts about the language that a review found broken: graph mode and the eager op mode do what plain Python does."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+import autograph as ag
+from autograph.errors import StagingError
+from tests.programs.oracle import difference, outcome
+
+PLAIN = ag.do_not_convert
+
+
+def agrees(fn: Callable[..., Any], *calls: tuple[Any, ...]) -> None:
+    """Both modes do what plain Python does, for each call in turn."""
+    graph = ag.to_graph(fn)
+
+    def ops(*args: Any) -> Any:
+        with ag.eager(ops=True):
+            return graph(*args)
+
+    for args in calls:
+        expected = outcome(fn, lambda args=args: _fresh(args))  # type: ignore[misc]
+        for run in (graph, ops):
+            got = outcome(run, lambda args=args: _fresh(args))  # type: ignore[misc]
+            found = difference(expected, got)
+            assert found is None, f"{run.__name__}{args}: {found}"
+
+
+def _fresh(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(list(a) if isinstance(a, list) else a for a in args)
+
+
+def perms(xs: list[int]) -> list[list[int]]:
+    if not xs:
+        return [[]]
+    out = []
+    for i, x in enumerate(xs):
+        for p in perms(xs[:i] + xs[i + 1 :]):
+            out.append([x] + p)
+    return out
+
+
+def test_recursion_on_ever_new_lists_ends_and_agrees() -> None:
+    agrees(perms, ([1, 2, 3],), ([],))
+
+
+def queens(n: int, row: int = 0, cols: tuple[int, ...] = ()) -> int:
+    if row == n:
+        return 1
+    return sum(
+        queens(n, row + 1, (*cols, c))
+        for c in range(n)
+        if all(c != d and abs(c - d) != row - r for r, d in enumerate(cols))
+    )
+
+
+def test_recursion_on_growing_tuples_ends_and_agrees() -> None:
+    agrees(queens, (4,), (1,))
+
+
+class Tree:
+    def __init__(self, key: int) -> None:
+        self.key = key
+        self.left: Tree | None = None
+        self.right: Tree | None = None
+
+    def insert(self, key: int) -> None:
+        if key < self.key:
+            if self.left is None:
+                self.left = Tree(key)
+            else:
+                self.left.insert(key)
+        elif self.right is None:
+            self.right = Tree(key)
+        else:
+            self.right.insert(key)
+
+    def depth(self) -> int:
+        return 1 + max(self.left.depth() if self.left else 0, self.right.depth() if self.right else 0)
+
+
+def test_a_tree_grown_by_a_recursive_method_agrees() -> None:
+    def grown(keys: list[int]) -> Any:
+        tree = Tree(keys[0])
+        for key in keys[1:]:
+            tree.insert(key)
+        return tree.depth(), tree
+
+    agrees(grown, ([5, 2, 8, 1, 9, 3],), ([1],))
+
+
+class Link:
+    def __init__(self, value: int, next: Link | None = None) -> None:
+        self.value, self.next = value, next
+
+    def __iter__(self) -> Any:
+        link: Link | None = self
+        while link is not None:
+            yield link.value
+            link = link.next
+
+
+def test_a_linked_list_that_may_be_none_is_run_over() -> None:
+    def linked(n: int) -> Any:
+        head = None
+        for i in range(n):
+            head = Link(i, head)
+        out = []
+        if head is not None:
+            for value in head:
+                out.append(value)
+        return out, head
+
+    agrees(linked, (4,), (0,))
+
+
+def test_one_of_two_lists_is_run_over_as_what_it_is() -> None:
+    def chosen(first: bool) -> Any:
+        a: list[Any] = [[]]
+        b = [1, 2, 3]
+        c = a if first else b
+        count = 0
+        for _ in c:
+            count += 1
+        return count, len(c), [1 for _ in c], c[-1]
+
+    agrees(chosen, (True,), (False,))
+
+
+def test_one_of_two_objects_of_a_class_is_read_as_what_it_is() -> None:
+    class Held:
+        def __init__(self, value: Any) -> None:
+            self.value = value
+
+    def chosen(first: bool) -> Any:
+        a, b = Held("p"), Held([1])
+        c = a if first else b
+        return c.value
+
+    agrees(chosen, (True,), (False,))
+
+
+def copied(d: dict[str, int]) -> dict[str, int]:
+    return d.copy()
+
+
+def test_copies_of_different_dicts_at_one_place_keep_their_own_keys() -> None:
+    def copies(n: int) -> Any:
+        a, b, c = copied({"a": 1}), copied({"a": 1, "b": n}), copied({"b": n, "a": 1})
+        return list(a), list(b), list(c), len(a), [*a.values()], [*b.items()]
+
+    agrees(copies, (3,))
+
+
+class Sparse:
+    def __init__(self) -> None:
+        self.always = 1
+
+    @property
+    def derived(self) -> int:
+        return self.later  # type: ignore[attr-defined, no-any-return]
+
+
+class Answering:
+    def __getattr__(self, name: str) -> str:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return name + "?"
+
+
+def test_hasattr_and_getattr_see_what_an_object_has_now() -> None:
+    def asked(n: int) -> Any:
+        o: Any = Sparse()
+        if n > 1:
+            o.x = n
+        before = hasattr(o, "x"), getattr(o, "x", "none"), hasattr(o, "derived"), hasattr(o, "always")
+        o.later = 5
+        del o.always
+        return before, hasattr(o, "always"), hasattr(o, "derived"), getattr(o, "derived", 0)
+
+    agrees(asked, (3,), (0,))
+
+
+def test_getattr_with_a_default_asks_the_class_getattr() -> None:
+    def asked(n: int) -> Any:
+        o: Any = Answering()
+        return getattr(o, "z", n), hasattr(o, "_q"), getattr(o, "_q", n), hasattr(o, "k")
+
+    agrees(asked, (3,))
+
+
+def test_the_cause_of_an_exception_is_none_where_there_is_none() -> None:
+    def caught(n: int) -> Any:
+        try:
+            return {1: 2}[n]
+        except KeyError as e:
+            return e.__cause__ is None, e.__context__ is None, e.args == (n,)
+
+    agrees(caught, (3,), (1,))
+
+
+class Coded(Exception):
+    def __init__(self, code: int, message: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def test_an_attribute_of_an_exception_is_compared_by_its_value() -> None:
+    def caught(n: int) -> Any:
+        try:
+            raise Coded(n, "m")
+        except Coded as e:
+            return e.code == 3, e.code is None, e.code != 3, str(e), e.args
+
+    agrees(caught, (3,), (0,))
+
+
+def changing(a: int, b: Any = 2, *, k: Any = 3) -> Any:
+    return a + b * k
+
+
+def test_defaults_are_read_at_the_call() -> None:
+    graph = ag.to_graph(lambda n: changing(n))
+    assert graph(2) == 8
+    changing.__defaults__ = (5,)
+    try:
+        assert graph(2) == 17
+        changing.__kwdefaults__["k"] = 1.5
+        assert graph(2) == 9.5
+        with ag.eager(ops=True):
+            assert graph(2) == 9.5
+    finally:
+        changing.__defaults__ = (2,)
+        changing.__kwdefaults__["k"] = 3
+
+
+@dataclass
+class Point:
+    x: int
+    tags: list[Any] = field(default_factory=list)
+
+
+def test_a_dataclass_is_printed() -> None:
+    def printed(n: int) -> Any:
+        p = Point(n)
+        p.tags.append(n)
+        print(p, f"{p} {p!r}", str(p))
+        return p
+
+    agrees(printed, (3,))
+
+
+@PLAIN
+def appended(items: list[Any], value: Any) -> None:
+    items.append(value)
+
+
+def test_a_host_call_may_change_the_length_of_a_list() -> None:
+    def lengths(n: int) -> Any:
+        items = [1, 2]
+        appended(items, n)
+        total = 0
+        for _ in items:
+            total += 1
+        return items, len(items), total, items[-1]
+
+    agrees(lengths, (3,))
+
+
+def test_a_host_call_that_puts_a_new_type_into_a_list_is_refused() -> None:
+    def mixed(n: int) -> Any:
+        items = [1, n, 5]
+        bisect.insort(items, 2.5)
+        total = 0
+        for value in items:
+            total += value
+        return total
+
+    with pytest.raises(StagingError, match="not converted, put a value of a new type"):
+        ag.to_graph(mixed)(3)
