@@ -71,7 +71,11 @@ class Concrete:
         self.passes, self.reason = passes, reason
         self.reasons = trace.decisions.reasons
         self.keep_alive = trace.keep_alive
-        self.known = [i for i, t in enumerate(types_) if isinstance(t, Const)]
+        self.known = [
+            i
+            for i, t in enumerate(types_)
+            if isinstance(t, Const) and isinstance(t.value, (bool, int, float, complex, tuple, np.generic))
+        ]
         self.host_calls = trace.host_calls
 
     def fits(self, values: tuple[Any, ...]) -> bool:

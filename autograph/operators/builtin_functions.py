@@ -32,6 +32,8 @@ from autograph.operators.containers import format_value, materialize, new_dict, 
 from autograph.operators.exceptions import try_stmt
 from autograph.operators.generators import GeneratorValue
 from autograph.operators.loops import (
+    HOLD,
+    NEXT,
     Enumerate,
     Filtered,
     Lazy,
@@ -316,7 +318,7 @@ def reversed_(iterable: Any) -> Any:
         return call(method)
     if isinstance(iterable, (GeneratorValue, Lazy)):
         return emit(ops.ITER, iterable)  # raises: not reversible
-    return Reversed(_source(iterable))
+    return Reversed(iterable if isinstance(iterable, Tensor) else _source(iterable))
 
 
 @handles(map)
@@ -340,22 +342,11 @@ def iter_(iterable: Any, *sentinel: Any) -> Any:
         )
     if isinstance(iterable, (GeneratorValue, Lazy)):
         return iterable
-    return Enumerate_(iterable)
-
-
-class Enumerate_(Lazy):
-    """`iter(inner)`: consumed once, by a loop or builtin."""
-
-    def __init__(self, inner: Any) -> None:
-        self.inner = inner
-
-    def known(self) -> Any:
-        return known_items(self.inner)
-
-    def iteration(self, trace: Any) -> Any:
-        from autograph.operators.loops import iteration_of
-
-        return iteration_of(trace, self.inner)
+    if has_object(iterable) and is_object(iterable._ag_type):
+        inner = object_iterator(iterable)
+        if inner is not None:
+            return inner[0]
+    return emit(HOLD, pack(iterable))
 
 
 @handles(next)
@@ -363,9 +354,11 @@ def next_(iterator: Any, *default: Any) -> Any:
     method = method_of(iterator, "__next__")
     if method is not None and not default:
         return call(method)
+    if isinstance(iterator, Tensor) and isinstance(iterator._ag_type, IterT) and iterator._ag_type.cls is None:
+        return emit(NEXT, iterator, *(pack(d) for d in default))
     return refuse(
-        "next() is called on an iterator",
-        "A graph cannot suspend an iterator between two items.",
+        "next() is called on a generator, or on an iterator that the graph does not hold",
+        "A graph cannot suspend a generator between two items.",
         "Write a for loop that ends with break, or index the sequence: items[0].",
     )
 
@@ -469,7 +462,7 @@ def _extreme_object(items: Any, name: str, options: dict[str, Any]) -> Any:
 
         if_stmt(
             or_(empty.get(), better),
-            lambda: best.set(item) and None,
+            lambda: best.set(item),
             lambda: None,
             lambda: (),
             lambda v: None,
@@ -525,7 +518,7 @@ def sum_(iterable: Any, /, start: Any = 0) -> Any:
     items = consumed(iterable)
     if _holds_objects(items) or has_object(start):
         total = Box("the sum", start)
-        for_stmt(items, None, lambda i: total.set(total.get() + i) and None, lambda: (), lambda v: None, ())
+        for_stmt(items, None, lambda i: total.set(total.get() + i), lambda: (), lambda v: None, ())
         return total.get()
     return emit(ops.SUM, pack(items), pack(start))
 
@@ -547,7 +540,7 @@ def _quantifier(op: Op, stop_at: bool) -> Any:
             test = truth(item)
             if_stmt(
                 test if stop_at else not_(test),
-                lambda: found.set(True) and None,
+                lambda: found.set(True),
                 lambda: None,
                 lambda: (),
                 lambda v: None,
@@ -567,14 +560,12 @@ handles(all)(_quantifier(ops.ALL, False))
 @handles(divmod)
 def divmod_(a: Any, b: Any) -> Any:
     if has_object(a) or has_object(b):
-        method = method_of(a, "__divmod__")
-        if method is None:
-            refuse(
-                "divmod() is called with an object that has no __divmod__ on its left",
-                "A graph calls the method of the left operand.",
-                "Write (a // b, a % b).",
-            )
-        return call(method, b)
+        for value, other in ((a, lambda v: divmod_(v, b)), (b, lambda v: divmod_(a, v))):
+            if has_object(value) and not is_object(value._ag_type):
+                return split(value, is_object, other, other)
+        for method, other in ((method_of(a, "__divmod__"), b), (method_of(b, "__rdivmod__"), a)):
+            if method is not None and (result := call(method, other)) is not NotImplemented:
+                return result
     result = emit(arithmetic.DIVMOD, a, b)
     if isinstance(result, Tensor) and isinstance(result._ag_type, TupleT):
         from autograph.operators.tracer import unpack_tuple
@@ -630,7 +621,7 @@ def _object_has(x: Any, name: str) -> Any:
         return True if hasattr(cls, name) and not slot else emit(core.HASATTR, x, name)
     has = Box(f"whether it has '{name}'", True)
     try_stmt(
-        lambda: get_attr(x, name) and None, ((lambda: AttributeError, lambda error: has.set(False) and None),)
+        lambda: get_attr(x, name), ((lambda: AttributeError, lambda error: has.set(False)),)
     )
     return has.get()
 
@@ -711,7 +702,7 @@ def reduce_(fn: Any, iterable: Any, *initial: Any) -> Any:
         )
     total = Box("the result of reduce", initial[0])
     for_stmt(
-        items, None, lambda i: total.set(call(fn, total.get(), i)) and None, lambda: (), lambda v: None, ()
+        items, None, lambda i: total.set(call(fn, total.get(), i)), lambda: (), lambda v: None, ()
     )
     return total.get()
 

@@ -112,6 +112,8 @@ def signature(value: Any, memo: dict[int, int] | None = None) -> Hashable:
         return ("array", value.dtype, value.shape)
     if cls is Spec:
         return ("spec", value)
+    if cls is slice:
+        return ("slice", *((type(v), v) for v in (value.start, value.stop, value.step)))
     if is_static(value):
         return ("static", value if _hashable(value) else id(value))
     if memo is None:

@@ -345,8 +345,8 @@ def for_next(
 
     def fetch() -> Any:
         try_stmt(
-            lambda: item.set(call(get_attr_late(iterable.source, "__next__"))) and None,
-            ((lambda: StopIteration, lambda error: done.set(True) and None),),
+            lambda: item.set(call(get_attr_late(iterable.source, "__next__"))),
+            ((lambda: StopIteration, lambda error: done.set(True)),),
         )
         return not_(done.get())
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.types import (
+    BOTTOM,
     Array,
     Const,
     IterT,
@@ -39,12 +40,14 @@ from autograph.operators.tracer import (
     has_tensor,
     leaf_names,
     leaf_types,
+    pack,
     record,
     unflatten,
     vtype,
 )
 from autograph.ops import containers, core
 from autograph.ops.base import define
+from autograph.ops.base import type_of as base_type_of
 
 State = Callable[[], tuple[Any, ...]]
 SetState = Callable[[tuple[Any, ...]], None]
@@ -606,17 +609,14 @@ class Reversed(Lazy):
         return items[::-1] if isinstance(items, (tuple, range, str)) else tuple(items)[::-1]
 
     def iteration(self, trace: Trace) -> Iteration:
-        inner = iteration_of(trace, self.inner)
-        if not inner.indexed:
-            trace.refuse(
-                "reversed() is called on something that has no length",
-                "A graph goes through it from the end by index.",
-                "Make a list of it first: reversed(list(...)).",
-            )
-        from autograph.operators.builtin_functions import length
+        t = vtype(self.inner)
+        if isinstance(t, (Array, SeqT, TupleT)) or python_class(t) in (str, bytes, range, tuple):
+            from autograph.operators.builtin_functions import length
 
-        n = length(self.inner)
-        return Iteration(lambda i: i < n, lambda i: inner.item(n - 1 - i))
+            inner = iteration_of(trace, self.inner)
+            n = length(self.inner)
+            return Iteration(lambda i: i < n, lambda i: inner.item(n - 1 - i))
+        return _held(emit(HOLD_REVERSED, pack(self.inner)))
 
 
 class Map(Lazy):
@@ -690,7 +690,10 @@ def iteration_of(trace: Trace, iterable: Any) -> Iteration:
 
 def _host_iteration(iterable: Any) -> Iteration:
     """Through Python's own iterator, which notices changes of a dict or set."""
-    iterator = emit(HOLD, iterable)
+    return _held(emit(HOLD, iterable))
+
+
+def _held(iterator: Any) -> Iteration:
     return Iteration(
         lambda i: emit(core.ITEM, emit(containers.NEXT_ITEM, iterator, raw=True), 0),
         lambda i: emit(core.ITEM, emit(LAST_ITEM, iterator, raw=True), 0),
@@ -719,7 +722,18 @@ def _last_rule(it: Any) -> Type:
     return TupleT((it.elem,))
 
 
+def _reversed_rule(x: Any) -> Type:
+    t = base_type_of(x)
+    if isinstance(t, IterT) and (t.cls is None or not hasattr(t.cls, "__reversed__")):
+        return BOTTOM
+    if isinstance(t, Ref) and t.kind == "set":
+        return BOTTOM
+    return containers.ITER.rule(x)
+
+
 LAST_ITEM = define("last_item", lambda holder: (holder.item,), _last_rule, "effect")
+HOLD_REVERSED = define("iterate_reversed", lambda x: _Holder(reversed(x)), _reversed_rule, "alloc")
+NEXT = define("next", next, lambda it, *default: join(it.elem, *(base_type_of(d) for d in default)), "writes")
 HOLD = define("iterate", _Holder, containers.ITER.rule, "alloc")
 
 

@@ -698,15 +698,44 @@ for _name in (
     "cross",
     "polyfit",
     "polyadd",
-    "polymul",
     "polysub",
     "polyder",
     "polyint",
-    "poly",
-    "roots",
     "histogram2d",
 ):
     numpy_op(_name, probed(getattr(np, _name), static_names=("m",)))
+
+
+def _by_values(fn: Any, *, real: bool = False) -> Any:
+    """The rule of a function of polynomials whose length (leading zeros), or being real, depends on values."""
+    rule = probed(fn)
+
+    def blurred(*args: Any, **kwargs: Any) -> Type:
+        return _any_length(rule(*args, **kwargs), real)
+
+    return blurred
+
+
+def _any_length(t: Type, real: bool) -> Type:
+    if isinstance(t, TupleT):
+        return TupleT(tuple(_any_length(i, real) for i in t.items), t.cls)
+    results: list[Type] = []
+    for m in members(t):
+        if not isinstance(m, Array):
+            results.append(m)
+            continue
+        results.append(Array(m.dtype, None if m.shape is None else (None,) * len(m.shape)))
+        if real:
+            number = np.ones((), m.dtype)
+            kinds = {number.real.dtype, (number * np.complex64(1)).dtype}
+            results += [Array(dtype, (None,)) for dtype in kinds]
+    return join(*results)
+
+
+numpy_op("roots", _by_values(np.roots, real=True))
+numpy_op("poly", _by_values(np.poly, real=True))
+numpy_op("polymul", _by_values(np.polymul))
+numpy_op("polydiv", _by_values(np.polydiv))
 
 
 def _real_if_close(a: Type, tol: Any = 100) -> Type:
@@ -724,7 +753,6 @@ def _bits(fn: Any, signature: str) -> Any:
 numpy_op("real_if_close", typed(_real_if_close), "view")
 numpy_op("packbits", _bits(np.packbits, "a, /, axis=None, bitorder='big'"))
 numpy_op("unpackbits", _bits(np.unpackbits, "a, /, axis=None, count=None, bitorder='big'"))
-numpy_op("polydiv", probed(np.polydiv))
 numpy_op("diag_indices_from", probed(np.diag_indices_from))
 if hasattr(np, "unique_values"):
     numpy_op("unique_values", probed(np.unique_values, lambda arguments: (None,)))
