@@ -162,3 +162,36 @@ def test_print_options() -> None:
         return text
 
     same(fn, lambda: (np.arange(3.0),))
+
+
+def test_an_axis_that_changes_from_call_to_call() -> None:
+    def fn(x: Any, n: int, axis: Any) -> Any:
+        return np.diff(x, n=n), x.sum(axis=axis), np.sort(x, axis=axis)
+
+    x = np.arange(24.0).reshape(2, 3, 4)
+    same(fn, lambda: (x, 3, 0), lambda: (x, 0, 1), lambda: (x, 1, -1), lambda: (x[:1], 1, 2))
+
+
+def test_slices_as_arguments() -> None:
+    def fn(x: Any, part: slice) -> Any:
+        return x[part], x[:, part], part
+
+    x = np.arange(24.0).reshape(2, 3, 4)
+    same(fn, lambda: (x, slice(0, 2)), lambda: (x, slice(1, 2)), lambda: (x, slice(None)))
+
+
+def test_items_of_flat() -> None:
+    def fn(x: Any, k: int) -> Any:
+        x.flat[k] = 9
+        x.flat[1:k] = 0
+        x.flat[[0, k]] += 5
+        return x, x.flat[k], x.flat[::2], x.flat[x.ravel() > 2], sum(x.flat)
+
+    same(fn, lambda: (np.arange(6.0).reshape(2, 3), 3), lambda: (np.arange(8).reshape(2, 4), 5))
+
+
+def test_polynomials_whose_form_depends_on_values() -> None:
+    def fn(p: Any) -> Any:
+        return np.roots(p), np.poly(p), np.polymul(p, [0, 1, 2]), np.polydiv([1, 2, 3, 4], np.array(p) + 1)
+
+    same(fn, *(lambda p=p: (p,) for p in ([1, -3, 2], [1, 0, 1], [0, 0], [1, 2, 0], [5], [1j, 2])))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.graph.types import BOTTOM, Array, Const, Dim, Py, Scalar, TupleT, Type, join
+from autograph.graph.types import BOTTOM, Array, Const, Dim, Py, Scalar, TupleT, Type, join, members
 from autograph.ops.base import (
     NeedConcrete,
     Refuse,
