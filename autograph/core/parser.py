@@ -100,6 +100,8 @@ def parse_function(fn: Any) -> FunctionSource:
                 qualname=function.__qualname__,
                 lines=file.lines,
             )
+    if code.co_filename == "<string>":  # of exec; since Python 3.13 also the program of `python -c`
+        raise _missing(function)
     raise _stale(function) if texts else _missing(function)
 
 

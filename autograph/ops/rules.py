@@ -44,7 +44,6 @@ from autograph.ops.base import (
     BY_FUNCTION,
     OPS,
     NeedConcrete,
-    Op,
     Refuse,
     Rule,
     array_like,
@@ -580,7 +579,7 @@ def sizes(shape: Any, what: str = "shape") -> Shape | Type:
             if t.shape is None or len(t.shape) > 1:
                 return None if t.shape is None else BOTTOM
             if t.dtype.kind not in "biu":
-                return BOTTOM
+                return () if t.shape and t.shape[0] in (0, None) else BOTTOM  # no items, of whatever type
             return (None,) if t.shape == () else None if t.shape[0] is None else (None,) * t.shape[0]
         items, length = (t,), 1
     if length != len(items):

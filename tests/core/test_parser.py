@@ -346,13 +346,13 @@ def test_exec_with_a_linecache_entry() -> None:
 
 def test_exec_without_source_is_one_clear_error() -> None:
     names: dict[str, Any] = {}
-    exec("def f(x):\n    return x + 1", names)
+    exec(compile("def f(x):\n    return x + 1", "<made>", "exec"), names)
     with pytest.raises(ConversionError) as error:
         parse_function(names["f"])
     assert str(error.value) == (
         "the source of 'f' cannot be found.\n"
-        "  <string>:1:\n"
-        "A function is converted from its source text. The code of 'f' says it is from '<string>', line 1, "
+        "  <made>:1:\n"
+        "A function is converted from its source text. The code of 'f' says it is from '<made>', line 1, "
         "and there is no text under that name: it was made by exec or eval, typed into a shell that keeps no "
         "source, or its file is gone.\n"
         "Put the function into a file. For text given to exec, compile it under a file name of its own and "
