@@ -255,9 +255,11 @@ class _Variables(Transformer):
     def visit_ClassDef(self, node: Any) -> Any:
         decorators, node.decorator_list = node.decorator_list, []
         super().visit_ClassDef(node)
+        made = [locate(quote_expression("ag__.local_class"), node)]
         if self.in_class:
-            node.decorator_list = [self.visit(each) for each in decorators]
+            node.decorator_list = [self.visit(each) for each in decorators] + made
             return self.bind(node, node, [])
+        node.decorator_list = made
         return self.bind(node, node, decorators)
 
     def bind(self, node: Any, origin: Any, decorators: list[Any]) -> Any:

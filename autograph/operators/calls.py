@@ -246,13 +246,20 @@ def call_tensor(trace: Trace, fn: Tensor, args: tuple[Any, ...], kwargs: dict[st
         return split(
             fn,
             callable_type,
-            lambda f: call(f, *args, **kwargs),
+            lambda f: call(f, *args, **kwargs) if _reachable(trace, f) else emit(core.IMPOSSIBLE, f),
             lambda f: emit(core.HOST_CALL, f, *args, type_=BOTTOM, **kwargs),
         )
     if isinstance(t, Host):
         trace.host_calls += 1
         return host_call(fn, args, kwargs)
     return emit(core.HOST_CALL, fn, *args, type_=BOTTOM, **kwargs)  # raises TypeError: not callable
+
+
+def _reachable(trace: Trace, fn: Any) -> bool:
+    """Whether a function refers only to what exists here; one left over from an earlier pass may not."""
+    from autograph.operators.closures import captured_tensors
+
+    return all(t._ag_region is None or t._ag_region in trace.regions for t in captured_tensors(fn))
 
 
 def callable_type(t: Type) -> bool:

@@ -83,6 +83,13 @@ def _tensors(value: Any) -> Iterator[Tensor]:
             yield from _tensors(item)
 
 
+def captured_tensors(fn: Any) -> Iterator[Tensor]:
+    """The tensors that a nested function refers to, directly."""
+    if isinstance(fn, types.FunctionType) and is_generated(fn.__code__):
+        for _, _, content in _parts(fn):
+            yield from _tensors(content)
+
+
 def is_local(value: Any, seen: frozenset[int] = frozenset()) -> bool:
     """Whether a value is a nested function that refers to values which do not exist in the whole graph."""
     if not isinstance(value, types.FunctionType) or not is_generated(value.__code__) or id(value) in seen:

@@ -111,6 +111,24 @@ def _no_attribute(trace: Trace, x: Any, name: str) -> Any:
     )
 
 
+def local_class(cls: type) -> type:
+    """Marks a class that converted code makes: it lives as long as the graph, so what it holds must be constant."""
+    trace = current()
+    if trace is None:
+        return cls
+    for name, value in vars(cls).items():
+        if name.startswith("__"):
+            continue
+        if has_tensor(value) or isinstance(value, (list, dict, set, np.ndarray)):
+            trace.refuse(
+                f"the class '{cls.__name__}', made in the function, has an attribute '{name}' that is no constant",
+                "The class is made once, while the graph is built: its attributes would be shared by all calls.",
+                "Make the class outside the function, or set the attribute in __init__.",
+            )
+    trace.local_classes.append(cls)
+    return cls
+
+
 def class_attr(trace: Trace, cls: type, name: str) -> Any:
     """An attribute of a class: functions as they are, values read when the graph runs."""
     if isinstance(cls, enum.EnumMeta) or not is_user_module(cls.__module__) or name.startswith("__"):
@@ -132,9 +150,7 @@ def _tensor_attr(trace: Trace, x: Tensor, name: str) -> Any:
     if len(members(t)) > 1 and _any_method(members(t), name):
         return UnionMethod(x, name)
     if any(is_object(m) for m in members(t)):
-        return split(
-            x, is_object, lambda o: object_attr(trace, o, name), lambda o: get_attr(o, name)
-        )
+        return split(x, is_object, lambda o: object_attr(trace, o, name), lambda o: get_attr(o, name))
     if len(members(t)) > 1 and any(map(_is_named, members(t))):
         return split(x, _is_named, lambda o: get_attr(o, name), lambda o: get_attr(o, name))
     kinds = [member_op(m, name) for m in members(t)]
@@ -151,14 +167,18 @@ def _tensor_attr(trace: Trace, x: Tensor, name: str) -> Any:
     return BoundOp(op, x) if is_method else emit(op, x)
 
 
+def _is_graph_function(value: Any) -> bool:
+    return not isinstance(value, Tensor) and hasattr(value, "python_function")
+
+
 def _is_method(t: Type, name: str) -> bool:
     """Whether an attribute of a type is something to call, bound to the value."""
     if name == "sort" and isinstance(t, Ref) and t.kind == "list":
         return True
     if is_object(t):
         found = inspect.getattr_static(t.site.cls, name, None)  # type: ignore[attr-defined]
-        bound = isinstance(found, (types.FunctionType, classmethod, staticmethod)) or hasattr(
-            found, "python_function"
+        bound = isinstance(found, (types.FunctionType, classmethod, staticmethod)) or _is_graph_function(
+            found
         )
         return bound and name not in t.site.fields  # type: ignore[attr-defined]
     return False
@@ -324,9 +344,7 @@ def object_attr(trace: Trace, x: Any, name: str) -> Any:
         return found.__func__
     if isinstance(found, classmethod):
         return BoundMethod(found.__func__, cls)
-    if (
-        isinstance(found, types.FunctionType) or hasattr(found, "python_function")
-    ) and name not in site.fields:
+    if (isinstance(found, types.FunctionType) or _is_graph_function(found)) and name not in site.fields:
         return BoundMethod(found, x)
     if isinstance(found, (types.MemberDescriptorType, types.GetSetDescriptorType)):
         found = _MISSING
@@ -381,6 +399,13 @@ def set_attr(x: Any, name: str, value: Any) -> None:
         return
     if isinstance(x, (type, types.ModuleType, types.FunctionType)):
         from autograph.operators.variables import store
+
+        if x in trace.local_classes:
+            trace.refuse(
+                f"the attribute '{name}' of the class '{x.__name__}', made in the function, is set",
+                "The class is made once, while the graph is built: a change would be seen by the next call.",
+                "Make the class outside the function, or keep the value in a variable.",
+            )
 
         store(SettableReference(ObjectReference(x), name), value)
         return

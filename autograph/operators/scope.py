@@ -43,6 +43,7 @@ class Scope:
     get_attr = staticmethod(objects.get_attr)
     set_attr = staticmethod(objects.set_attr)
     del_attr = staticmethod(objects.del_attr)
+    local_class = staticmethod(objects.local_class)
     get_item = staticmethod(containers.get_item)
     new_list = staticmethod(containers.new_list)
     new_tuple = staticmethod(containers.new_tuple)

@@ -140,26 +140,54 @@ class Decisions:
         self.arguments = {key: without(t, _is_of_one_pass) for key, t in self.arguments.items()}
 
 
-def _function_key(fn: types.FunctionType) -> Hashable:
-    """Functions made in a trace from the same code, over the same variables, are interchangeable."""
+def _function_key(fn: types.FunctionType, seen: tuple[Any, ...] = ()) -> Hashable:
+    """Functions made in a trace from the same code, over the same variables, are interchangeable.
+
+    A variable counts as the same in every pass of the trace: by the place and number of its box, or its position among
+    the parameters.
+    """
     if not is_generated(fn.__code__):
         return id(fn)
+    if fn in seen:
+        return ("itself", seen.index(fn))
     parts: list[Hashable] = [id(fn.__code__)]
     for cell in fn.__closure__ or ():
         try:
-            content = cell.cell_contents
+            parts.append(_content_key(cell.cell_contents, (*seen, fn)))
         except ValueError:
             return id(fn)
-        parts.append(
-            id(content)
-            if isinstance(content, (Tensor, types.FunctionType))
-            else graph_types.const_key(content)
-        )
-    parts.extend(
-        id(default) if isinstance(default, Tensor) else graph_types.const_key(default)
-        for default in (*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).items())
-    )
+    for name, default in (*enumerate(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).items()):
+        parts.append((name, _content_key(default, (*seen, fn))))
     return tuple(parts)
+
+
+def _content_key(content: Any, seen: tuple[Any, ...]) -> Hashable:
+    if isinstance(content, Tensor):
+        position = _position(content)
+        return id(content) if position is None else ("parameter", position)
+    if isinstance(content, types.FunctionType):
+        return _function_key(content, seen)
+    if isinstance(content, Variable):
+        return id(content) if content.key is None else ("box", content.key)
+    return graph_types.const_key(content)
+
+
+def _position(tensor: Tensor) -> int | None:
+    """Which parameter of the captured function a tensor is."""
+    if tensor._ag_op is not None:
+        return None
+    for position, parameter in enumerate(tensor._ag_graph.params):
+        if parameter is tensor:
+            return position
+    return None
+
+
+class Variable:
+    """Base of `Box`; `key` names it in every pass of a trace (None: it has no name)."""
+
+    __slots__ = ("key", "owner")
+    key: Hashable
+    owner: Any
 
 
 graph_types.function_key = _function_key
@@ -175,15 +203,73 @@ def _is_of_one_pass(t: Type) -> bool:
     return isinstance(value, types.FunctionType) and is_generated(value.__code__) and not _is_portable(value)
 
 
-def _is_portable(fn: types.FunctionType) -> bool:
-    """Whether a function refers to nothing that a pass of the trace made."""
+def _is_portable(fn: types.FunctionType, seen: tuple[Any, ...] = ()) -> bool:
+    """Whether everything that a function refers to has its counterpart in every pass of the trace."""
+    if not is_generated(fn.__code__) or fn in seen:
+        return True
     try:
         contents = [cell.cell_contents for cell in fn.__closure__ or ()]
     except ValueError:
         return False
-    defaults = [*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()]
-    plain = (bool, int, float, complex, str, bytes, type(None), np.generic)
-    return all(isinstance(v, plain) or type(v).__name__ == "Scope" for v in (*contents, *defaults))
+    contents += [*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()]
+    return all(_has_counterpart(content, (*seen, fn)) for content in contents)
+
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, type)
+
+
+def _has_counterpart(content: Any, seen: tuple[Any, ...]) -> bool:
+    if isinstance(content, Tensor):
+        return _position(content) is not None
+    if isinstance(content, Variable):
+        return content.key is not None
+    if isinstance(content, types.FunctionType):
+        return _is_portable(content, seen)
+    return isinstance(content, _PLAIN) or type(content).__name__ == "Scope"
+
+
+def fresh(value: Any) -> Any:
+    """A function that an earlier pass of the trace made, over the variables of this one; other values unchanged."""
+    if not isinstance(value, types.FunctionType) or not is_generated(value.__code__):
+        return value
+    trace = require()
+    known = trace.refreshed.get(id(value))
+    if known is None:
+        known = trace.refreshed[id(value)] = (value, _refresh(trace, value))
+    return known[1]
+
+
+def _refresh(trace: Trace, fn: types.FunctionType) -> types.FunctionType:
+    parts = [_refresh_content(trace, cell.cell_contents, fn) for cell in fn.__closure__ or ()]
+    defaults = [_refresh_content(trace, v, fn) for v in fn.__defaults__ or ()]
+    keywords = {k: _refresh_content(trace, v, fn) for k, v in (fn.__kwdefaults__ or {}).items()}
+    if not any(changed for changed, _ in (*parts, *defaults, *keywords.values())):
+        return fn
+    cells = tuple(types.CellType(content) for _, content in parts)
+    made = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, tuple(v for _, v in defaults) or None, cells)
+    made.__kwdefaults__ = {k: v for k, (_, v) in keywords.items()} or None
+    made.__qualname__, made.__module__ = fn.__qualname__, fn.__module__
+    for cell in cells:
+        if cell.cell_contents is fn:
+            cell.cell_contents = made
+    return made
+
+
+def _refresh_content(trace: Trace, content: Any, fn: types.FunctionType) -> tuple[bool, Any]:
+    """(is it another object now, the counterpart in this pass)."""
+    if content is fn:
+        return False, content
+    new = content
+    if isinstance(content, Variable) and content.owner is not trace and content.key is not None:
+        new = trace.boxes.get(content.key, content)
+    elif isinstance(content, Tensor) and content._ag_graph is not trace.graph and _position(content) is not None:
+        position = _position(content)
+        same = [g for g in trace.graphs if g.name == content._ag_graph.name]
+        if same and position is not None and position < len(same[-1].params):
+            new = same[-1].params[position]
+    elif isinstance(content, types.FunctionType):
+        new = fresh(content)
+    return new is not content, new
 
 
 @dataclasses.dataclass
@@ -224,7 +310,11 @@ class Trace:
         self.keep_alive: list[Any] = []
         self.external: dict[int, Type] = {}  # types of live objects met outside the trace, by id
         self.handling: list[Any] = []
+        self.local_classes: list[type] = []
         self.try_depth = 0
+        self.boxes: dict[Hashable, Any] = {}  # the boxes made in this pass, by their key
+        self.box_counts: dict[Hashable, int] = {}
+        self.refreshed: dict[int, tuple[Any, Any]] = {}
 
     # -- places and keys -------------------------------------------------------------------------------------
 
@@ -493,7 +583,7 @@ def origins(tree: Any) -> Iterator[Hashable]:
         if id(tensor) in seen:
             continue
         seen.add(id(tensor))
-        if not all(isinstance(m, (Py, Scalar, Const)) for m in members(tensor._ag_type)):
+        if not all(map(_foldable, members(tensor._ag_type))):
             continue
         op = tensor._ag_op
         if op is None:
@@ -654,7 +744,7 @@ def leaf_names(t: Type, names: tuple[str, ...]) -> list[str]:
 def unflatten(t: Type, values: Iterator[Any]) -> Any:
     """The value of type `t` made of leaves."""
     if isinstance(t, Const):
-        return t.value
+        return fresh(t.value)
     if t is UNBOUND:
         return Unbound()
     if isinstance(t, TupleT):
@@ -667,7 +757,7 @@ def settle(tensor: Tensor) -> Any:
     """A tensor, or the plain value where its type already tells it."""
     t = tensor._ag_type
     if isinstance(t, Const):
-        return t.value
+        return fresh(t.value)
     if t is UNBOUND:
         return Unbound()
     return tensor

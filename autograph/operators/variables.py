@@ -11,7 +11,7 @@ from autograph.errors import StagingError
 from autograph.graph.graph import Tensor
 from autograph.graph.types import BOTTOM, UNBOUND, Cell, Const, Unbound, join, members
 from autograph.operators.external import external_type, is_static, signature
-from autograph.operators.tracer import Trace, current, emit, pack, vtype
+from autograph.operators.tracer import Variable, Trace, current, emit, pack, vtype
 from autograph.ops import core
 
 Undefined = Unbound
@@ -35,19 +35,23 @@ def check_free(value: Any, name: str) -> Any:
     return check(value, name, True)
 
 
-class Box:
+class Box(Variable):
     """A variable shared with a closure, or read by a handler: a place that exists when the graph runs."""
 
-    __slots__ = ("cell", "name", "owner")
+    __slots__ = ("cell", "name")
 
     def __init__(self, name: str, *value: Any) -> None:
         initial = value[0] if value else Unbound(name)
         self.name = name
         self.owner = trace = current()
+        self.key = None
         if trace is None:
             self.cell: Any = Cell(initial)
         else:
             site = trace.decisions.site(trace.key("box " + name), "cell", Cell)
+            count = trace.box_counts[site.key] = trace.box_counts.get(site.key, 0) + 1
+            self.key = (site.key, count)
+            trace.boxes[self.key] = self
             site.widen(vtype(initial))
             self.cell = emit(core.MAKE_CELL, _packed(initial), site)
             object.__setattr__(self.cell, "_ag_name", name)
@@ -56,7 +60,7 @@ class Box:
     def around(cls, name: str, cell: Any) -> Box:
         """The box of a cell that exists already."""
         box = object.__new__(cls)
-        box.name, box.cell, box.owner = name, cell, current()
+        box.name, box.cell, box.owner, box.key = name, cell, current(), None
         return box
 
     def get(self) -> Any:
@@ -170,11 +174,11 @@ def load(reference: Reference) -> Any:
     if trace is None:
         return reference.get()
     trace.keep_alive.append(reference)
-    written = trace.decisions.sites.get((reference.key, "outside", Cell))
+    written = ("stored", reference.key) in trace.decisions.specialized
     try:
         value = reference.get()
     except NameError:
-        if written is None:
+        if not written:
             return emit(core.LOAD, reference, type_=BOTTOM)
         value = Unbound()
     return read_outside(trace, reference, value)
@@ -193,7 +197,8 @@ def read_outside(trace: Trace, reference: Reference, value: Any) -> Any:
             raise
         if ("load", reference.key) in trace.decisions.specialized:
             guard(trace, reference, value, exact=True)
-            t = Const(value)
+            if ("stored", reference.key) not in trace.decisions.specialized:
+                return value
         site.widen(t)
     t = site.read()
     if isinstance(t, Const):
@@ -215,6 +220,9 @@ def store(reference: Reference, value: Any) -> None:
         return
     site = trace.decisions.site(reference.key, "outside", Cell)
     site.widen(vtype(value))
+    if ("stored", reference.key) not in trace.decisions.specialized:
+        trace.decisions.specialized.add(("stored", reference.key))
+        trace.decisions.change(f"'{reference!r}' is written")
     emit(core.STORE, reference, pack(value))
 
 

@@ -325,6 +325,16 @@ def _enter(manager: Any) -> Any:
 
 
 ENTER = define("enter", _enter, always(BOTTOM), "effect")
+
+
+def _impossible(value: Any) -> Any:
+    raise StagingError(
+        f"internal error of autograph: {value!r} is called, which no run was thought to reach",
+        why="This is a bug of the library, not of the function.",
+    )
+
+
+IMPOSSIBLE = define("impossible", _impossible, always(BOTTOM), "effect")
 PRINT = define("print", builtins.print, always(NONE), "effect")
 PRINT_ALL = define(
     "print_all", lambda values, **options: builtins.print(*values, **options), always(NONE), "effect"
