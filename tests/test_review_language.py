@@ -284,3 +284,36 @@ def test_a_host_call_that_puts_a_new_type_into_a_list_is_refused() -> None:
 
     with pytest.raises(StagingError, match="not converted, put a value of a new type"):
         ag.to_graph(mixed)(3)
+
+
+def test_a_class_made_in_the_function_is_not_changed_by_a_call() -> None:
+    def counted(n: int) -> Any:
+        class Counter:
+            count = 0
+
+            def more(self) -> int:
+                Counter.count += 1
+                return self.count
+
+        counter = Counter()
+        for _ in range(n):
+            counter.more()
+        return Counter.count
+
+    with pytest.raises(StagingError, match="the attribute 'count' of the class 'Counter'"):
+        ag.to_graph(counted)(3)
+
+
+def test_a_class_made_in_the_function_holds_constants_only() -> None:
+    def held(n: int) -> Any:
+        class Holder:
+            items: list[int] = []
+
+            def add(self, item: int) -> None:
+                self.items.append(item)
+
+        Holder().add(n)
+        return Holder.items
+
+    with pytest.raises(StagingError, match="has an attribute 'items' that is no constant"):
+        ag.to_graph(held)(3)

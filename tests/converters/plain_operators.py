@@ -447,6 +447,7 @@ def make_operators(function_globals, cells):
         star_kwargs=lambda value: value,
         get_attr=getattr,
         set_attr=setattr,
+        local_class=lambda cls: cls,
         del_attr=delattr,
         get_item=lambda value, index: value[index],
         slice=slice,
