@@ -195,3 +195,33 @@ def test_polynomials_whose_form_depends_on_values() -> None:
         return np.roots(p), np.poly(p), np.polymul(p, [0, 1, 2]), np.polydiv([1, 2, 3, 4], np.array(p) + 1)
 
     same(fn, *(lambda p=p: (p,) for p in ([1, -3, 2], [1, 0, 1], [0, 0], [1, 2, 0], [5], [1j, 2])))
+
+
+AXIS, AXES = 0, (0, 1)
+
+
+def test_axes_from_globals() -> None:
+    def fn(x: Any) -> Any:
+        return x.sum(axis=AXIS), x.mean(axis=AXES), np.moveaxis(x, AXES[0], AXES[1])
+
+    global AXIS, AXES
+    converted = ag.to_graph(fn)
+    x = np.arange(24.0).reshape(2, 3, 4)
+    try:
+        for AXIS, AXES in ((0, (0, 1)), (1, (1, 2)), (2, (2, 0)), (0, (0, 1))):
+            for expected, got in zip(fn(x), converted(x)):
+                np.testing.assert_array_equal(expected, got)
+    finally:
+        AXIS, AXES = 0, (0, 1)
+
+
+def test_a_global_that_the_function_makes() -> None:
+    def fn(x: Any) -> Any:
+        global _MADE
+        _MADE = x
+        return _MADE + 1
+
+    for value in (1, 2.5):
+        globals().pop("_MADE", None)
+        assert ag.to_graph(fn)(value) == value + 1
+        assert globals().pop("_MADE") == value
