@@ -30,7 +30,7 @@ __all__ = ["UFUNCS", "ufunc_method"]
 GENERALIZED = ("matmul", "vecdot", "matvec", "vecmat")
 UFUNCS: dict[str, np.ufunc] = {
     fn.__name__: fn
-    for fn in (getattr(np, name) for name in dir(np))
+    for fn in vars(np).values()
     if isinstance(fn, np.ufunc) and fn.__name__ not in (*GENERALIZED, "isnat")
 }
 
