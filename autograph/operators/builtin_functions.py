@@ -44,6 +44,7 @@ from autograph.operators.loops import (
     known_items,
 )
 from autograph.operators.objects import (
+    compare,
     get_attr,
     has_object,
     method_of,
@@ -458,7 +459,7 @@ def _extreme_object(items: Any, name: str, options: dict[str, Any]) -> Any:
 
     def turn(item: Any) -> None:
         def better() -> Any:
-            return item < best.get() if name == "min" else item > best.get()
+            return compare("<" if name == "min" else ">", item, best.get())
 
         if_stmt(
             or_(empty.get(), better),

@@ -246,7 +246,7 @@ def call_tensor(trace: Trace, fn: Tensor, args: tuple[Any, ...], kwargs: dict[st
         return split(
             fn,
             callable_type,
-            lambda f: call(f, *args, **kwargs) if _reachable(trace, f) else emit(core.IMPOSSIBLE, f),
+            lambda f: call(f, *args, **kwargs) if _reachable(trace, f) else emit(core.IMPOSSIBLE, f.__name__),
             lambda f: emit(core.HOST_CALL, f, *args, type_=BOTTOM, **kwargs),
         )
     if isinstance(t, Host):
