@@ -675,9 +675,13 @@ def conforms_deep(value: Any, t: Type, seen: set[int]) -> bool:
         return True
     seen.add(id(value))
     site = t.site
+    if site.kind == "list" and site.fixed is not None:
+        same = len(value) == len(site.fixed)
+        return same and all(conforms_deep(v, join(i, site.elem), seen) for v, i in zip(value, site.fixed))
+    if site.kind == "dict" and site.closed and list(value) != list(site.fields):
+        return False
     if site.kind in ("list", "set"):
-        elem = join(site.elem, *(site.fixed or ()))
-        return all(conforms_deep(v, elem, seen) for v in value)
+        return all(conforms_deep(v, site.elem, seen) for v in value)
     if site.kind == "dict":
         return all(
             conforms_deep(v, join(site.fields[k], site.elem), seen)

@@ -599,6 +599,8 @@ def _has(x: Any, name: str) -> Any:
     if has_object(x):
         return split(x, is_object, lambda o: _object_has(o, name), lambda o: _has(o, name))
     if isinstance(x, Tensor):
+        if any(isinstance(m, Host) for m in members(x._ag_type)):
+            return emit(core.HASATTR, x, name)
         cls = python_class(x._ag_type)
         if cls is None:
             refuse(

@@ -8,7 +8,7 @@ import enum
 import functools
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from autograph.graph.types import (
     SeqT,
     TupleT,
     Type,
+    TypeChoice,
     join,
     members,
     python_class,
@@ -242,8 +243,10 @@ def _host_attr(trace: Trace, x: Tensor, name: str) -> Any:
     t = x._ag_type
     if isinstance(t, TupleT) and t.cls is not tuple and name in getattr(t.cls, "_fields", ()):
         return emit(core.ITEM, x, t.cls._fields.index(name))  # type: ignore[attr-defined]
-    if isinstance(t, Host) and t.cls is not None and issubclass(t.cls, BaseException):
-        return _exception_attr(x, name)
+    hosts = [m for m in members(t) if isinstance(m, Host)]
+    if hosts and all(m.cls is not None and issubclass(m.cls, BaseException) for m in hosts):
+        if all(m in hosts or (m == Const(None) and not hasattr(None, name)) for m in members(t)):
+            return _exception_attr(x, functools.reduce(_common, (m.cls for m in hosts)), name)
     if any(isinstance(m, Host) for m in members(t)):
         if isinstance(t, Host) and t.cls is type and name in ("__name__", "__qualname__", "__module__"):
             return emit(core.GET_ATTR, x, name, type_=Py(str))
@@ -251,12 +254,66 @@ def _host_attr(trace: Trace, x: Tensor, name: str) -> Any:
     return emit(core.GET_ATTR, x, name, type_=BOTTOM)
 
 
-def _exception_attr(x: Tensor, name: str) -> Any:
+def _exception_attr(x: Tensor, cls: type, name: str) -> Any:
     if name == "args":
         return emit(core.GET_ATTR, x, name, type_=SeqT(Host()))
     if name in ("__class__",):
         return emit(core.TYPE, x)
+    found = inspect.getattr_static(cls, name, None)
+    if not any(name in vars(other) for other in _subclasses(cls)):
+        if isinstance(found, types.FunctionType) and is_user_module(found.__module__):
+            return BoundMethod(found, x)
+        if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
+            return call(found.fget, x)
+    t = _exception_field_type(require(), cls, name)
+    if found is None and t is not BOTTOM:
+        return emit(core.EXCEPTION_FIELD, x, name, TypeChoice(members(t)))
     return emit(core.GET_ATTR, x, name, type_=Host())
+
+
+def _common(a: Any, b: Any) -> type:
+    return next(c for c in a.__mro__ if issubclass(b, c))
+
+
+def _subclasses(cls: type) -> Iterator[type]:
+    for other in cls.__subclasses__():
+        yield other
+        yield from _subclasses(other)
+
+
+def _exception_field_type(trace: Trace, cls: type, name: str) -> Type:
+    """What converted code sets an attribute of exceptions to, of this class or of those that it may be."""
+    trace.reads_exceptions = True
+    found: list[Type] = []
+    for site in {id(s): s for s in trace.decisions.sites.values()}.values():
+        if site.kind == "exception" and (issubclass(site.cls, cls) or issubclass(cls, site.cls)):
+            site.was_read = True
+            found.append(site.fields.get(name, BOTTOM))
+    return join(*found)
+
+
+def _set_exception_field(trace: Trace, cls: type, name: str, t: Type) -> None:
+    known = len(trace.decisions.sites)
+    site = trace.decisions.site(("exception", cls.__qualname__), "exception", cls)
+    if len(trace.decisions.sites) > known and trace.reads_exceptions:
+        trace.decisions.change(f"attributes of {cls.__name__} are set after they are read")
+    site.widen_field(name, t)
+
+
+def _new_exception(trace: Trace, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """An exception; an `__init__` of the user's is converted."""
+    packed = tuple(map(pack, args))
+    named = {k: pack(v) for k, v in kwargs.items()}
+    init = inspect.getattr_static(cls, "__init__", None)
+    if not isinstance(init, types.FunctionType) or not is_user_module(init.__module__) or _python_new(cls):
+        return emit(core.MAKE_EXCEPTION, cls, *packed, **named)
+    instance = emit(core.NEW_EXCEPTION, cls, *packed, **named)
+    call(init, instance, *args, **kwargs)
+    return instance
+
+
+def _python_new(cls: type) -> bool:
+    return any(isinstance(vars(base).get("__new__"), staticmethod) for base in cls.__mro__)
 
 
 def member_op(t: Type, name: str) -> tuple[bool, Op] | None:
@@ -433,6 +490,9 @@ def _set_array_attr(trace: Trace, x: Tensor, name: str, value: Any) -> None:
             "Make a new array: x = x.reshape(...), x = x.view(...).",
         )
     if any(isinstance(m, Host) for m in members(x._ag_type)):
+        for m in members(x._ag_type):
+            if isinstance(m, Host) and m.cls is not None and issubclass(m.cls, BaseException):
+                _set_exception_field(trace, m.cls, name, vtype(value))
         emit(core.SET_FIELD, x, name, pack(value))
         return
     emit(core.SET_FIELD, x, name, pack(value), type_=BOTTOM)
@@ -486,7 +546,7 @@ def _object_init(*args: Any) -> None:
 def instantiate(trace: Trace, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`cls(*args, **kwargs)`."""
     if issubclass(cls, BaseException):
-        return emit(core.MAKE_EXCEPTION, cls, *map(pack, args), **{k: pack(v) for k, v in kwargs.items()})
+        return _new_exception(trace, cls, args, kwargs)
     if issubclass(cls, tuple) and hasattr(cls, "_fields") and _plain_namedtuple(cls):
         return cls(*args, **kwargs)
     if isinstance(cls, enum.EnumMeta):
@@ -800,6 +860,8 @@ class Super(TracedValue):
             return BoundMethod(found.__func__, owner)
         if isinstance(found, types.FunctionType):
             return BoundMethod(found, self.self)
+        if isinstance(vtype(self.self), Host) and isinstance(found, types.WrapperDescriptorType):
+            return functools.partial(found, self.self)
         if name == "__init__":
             return lambda *a, **k: None
         if name == "__setattr__":

@@ -234,9 +234,12 @@ def fresh(value: Any) -> Any:
         return value
     trace = require()
     known = trace.refreshed.get(id(value))
-    if known is None:
-        known = trace.refreshed[id(value)] = (value, _refresh(trace, value))
-    return known[1]
+    if known is not None:
+        return known[1]
+    made = _refresh(trace, value)
+    if made is not value:  # else its variables may be made later in this pass
+        trace.refreshed[id(value)] = (value, made)
+    return made
 
 
 def _refresh(trace: Trace, fn: types.FunctionType) -> types.FunctionType:
@@ -311,6 +314,7 @@ class Trace:
         self.external: dict[int, Type] = {}  # types of live objects met outside the trace, by id
         self.handling: list[Any] = []
         self.local_classes: list[type] = []
+        self.reads_exceptions = False
         self.try_depth = 0
         self.boxes: dict[Hashable, Any] = {}  # the boxes made in this pass, by their key
         self.box_counts: dict[Hashable, int] = {}

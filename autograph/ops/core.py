@@ -275,6 +275,25 @@ def _get_field(x: Any, name: str) -> Any:
 HASATTR = define("hasattr", hasattr, always(BOOL), "effect")
 GET_FIELD = define("get_field", _get_field, always(Host()), "effect")
 SET_FIELD = define("set_field", setattr, always(NONE), "writes")
+
+
+def _exception_field(error: Any, name: str, choice: TypeChoice) -> Any:
+    value = getattr(error, name)
+    if not any(conforms_deep(value, t, set()) for t in choice.types):
+        raise StagingError(
+            f"the attribute '{name}' of a {type(error).__name__} is a {type(value).__name__}, which was not foreseen",
+            why="The exception was made by code that is not converted.",
+            instead="Make it in converted code, or convert the attribute: int(...), float(...).",
+        )
+    return value
+
+
+EXCEPTION_FIELD = define(
+    "exception_field", _exception_field, lambda error, name, choice: join(*choice.types), "effect", "view"
+)
+NEW_EXCEPTION = define(
+    "new_exception", lambda cls, *a, **k: cls.__new__(cls, *a, **k), lambda cls, *a, **k: Host(cls), "alloc"
+)
 SET_FROZEN = define("set_frozen_field", object.__setattr__, always(NONE), "writes")
 DEL_FIELD = define("del_field", delattr, always(NONE), "writes")
 NEW_OBJECT = define("new_object", lambda cls, site: cls.__new__(cls), lambda cls, site: Ref(site), "alloc")
