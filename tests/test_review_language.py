@@ -1,4 +1,4 @@
-"""Facts about the language that a review found broken: graph mode and the eager op mode do what plain Python does."""
+"""What a review of the language found broken: graph mode and the eager op mode do what Python does."""
 
 from __future__ import annotations
 
@@ -317,3 +317,58 @@ def test_a_class_made_in_the_function_holds_constants_only() -> None:
 
     with pytest.raises(StagingError, match="has an attribute 'items' that is no constant"):
         ag.to_graph(held)(3)
+
+
+class Finer(Coded):
+    kind = "finer"
+
+
+MADE: list[float] = []
+
+
+class Noted(Exception):
+    def __init__(self, x: float) -> None:
+        MADE.append(x)
+        self.x = x
+
+
+def test_attributes_of_an_exception_are_computed_with() -> None:
+    def caught(n: int) -> Any:
+        try:
+            if n > 5:
+                raise Finer(n, "f")
+            raise Coded(n, "m")
+        except Finer as e:
+            e.code += 1
+            return e.kind, e.code * 2
+        except Coded as e:
+            more = hasattr(e, "code"), getattr(e, "kind", "none")
+            return (e.code + 1, more) if e.code > 2 else ("small", more)
+
+    agrees(caught, (3,), (0,), (7,))
+
+
+def test_what_the_constructor_of_an_exception_writes_is_seen() -> None:
+    def noted(n: int) -> Any:
+        before = len(MADE)
+        try:
+            raise Noted(n * 1.5)
+        except Noted as e:
+            x = e.x
+        return len(MADE) - before, x
+
+    agrees(noted, (3,), (0,))
+
+
+def test_the_arguments_of_an_exception_kept_after_a_loop_are_read() -> None:
+    def kept(n: int) -> Any:
+        error = None
+        for i in range(n):
+            try:
+                if i % 2:
+                    raise ValueError(i)
+            except ValueError as e:
+                error = e
+        return error.args[0], str(error)  # type: ignore[union-attr]
+
+    agrees(kept, (5,), (0,))
