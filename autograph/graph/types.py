@@ -149,7 +149,7 @@ class IterT(Type):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClosureT(Type):
-    """A function made when the graph runs: code that is known (`key`, `template`), and the types of what it captured."""
+    """A function made when the graph runs: code (`key`, `template`) and the types of what it captured."""
 
     key: Hashable
     template: Any = dataclasses.field(compare=False)
@@ -662,7 +662,7 @@ def conforms(value: Any, t: Type) -> bool:
 
 
 def conforms_deep(value: Any, t: Type, seen: set[int]) -> bool:
-    """Whether a value, and all that can be reached from it, is as the type and the tables of its sites foretold."""
+    """Whether a value, and all that it reaches, is as the type and the tables of its sites foretold."""
     if isinstance(t, Union):
         return any(conforms_deep(value, m, seen) for m in t.members)
     if not conforms(value, t):

@@ -10,7 +10,6 @@ from typing import Any
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.types import (
     BOTTOM,
-    Const,
     Py,
     Ref,
     TooManyTypes,

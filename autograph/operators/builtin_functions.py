@@ -355,7 +355,11 @@ def next_(iterator: Any, *default: Any) -> Any:
     method = method_of(iterator, "__next__")
     if method is not None and not default:
         return call(method)
-    if isinstance(iterator, Tensor) and isinstance(iterator._ag_type, IterT) and iterator._ag_type.cls is None:
+    if (
+        isinstance(iterator, Tensor)
+        and isinstance(iterator._ag_type, IterT)
+        and iterator._ag_type.cls is None
+    ):
         return emit(NEXT, iterator, *(pack(d) for d in default))
     return refuse(
         "next() is called on a generator, or on an iterator that the graph does not hold",
@@ -623,9 +627,7 @@ def _object_has(x: Any, name: str) -> Any:
         slot = isinstance(found, types.MemberDescriptorType)
         return True if hasattr(cls, name) and not slot else emit(core.HASATTR, x, name)
     has = Box(f"whether it has '{name}'", True)
-    try_stmt(
-        lambda: get_attr(x, name), ((lambda: AttributeError, lambda error: has.set(False)),)
-    )
+    try_stmt(lambda: get_attr(x, name), ((lambda: AttributeError, lambda error: has.set(False)),))
     return has.get()
 
 
@@ -704,9 +706,7 @@ def reduce_(fn: Any, iterable: Any, *initial: Any) -> Any:
             "Give the initial value: functools.reduce(function, items, 0).",
         )
     total = Box("the result of reduce", initial[0])
-    for_stmt(
-        items, None, lambda i: total.set(call(fn, total.get(), i)), lambda: (), lambda v: None, ()
-    )
+    for_stmt(items, None, lambda i: total.set(call(fn, total.get(), i)), lambda: (), lambda v: None, ())
     return total.get()
 
 

@@ -477,7 +477,7 @@ def call_host(trace: Trace, fn: Any, args: tuple[Any, ...], kwargs: dict[str, An
 
 
 def host_call(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A host call may write to the containers and objects that it is given: that they keep their types is checked."""
+    """A host call may write to what it is given: that containers and objects keep their types is checked."""
     args = tuple(map(pack, args))
     kwargs = {name: pack(value) for name, value in kwargs.items()}
     types_ = tuple(map(vtype, (*args, *kwargs.values())))

@@ -1,8 +1,8 @@
 """Functions made while the graph runs: code that is known, over captured values that are not.
 
-A nested function that only refers to values which exist in the whole graph stays a plain Python function of the trace.
-One that refers to values of a branch, of a turn of a loop or of a called graph may outlive them: as a value it is a run-time
-`Closure`, whose captured values are read back where it is called.
+A nested function that only refers to values which exist in the whole graph stays a plain Python function of
+the trace. One that refers to values of a branch, of a turn of a loop or of a called graph may outlive them:
+as a value it is a run-time `Closure`, whose captured values are read back where it is called.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ class Template:
 MAKE_CLOSURE = define(
     "closure",
     lambda template, *captures: Closure(template.function, template.key, captures),
-    lambda template, *captures: ClosureT(template.key, template.function, tuple(type_of(c) for c in captures)),
+    lambda template, *captures: ClosureT(
+        template.key, template.function, tuple(type_of(c) for c in captures)
+    ),
     "alloc",
 )
 

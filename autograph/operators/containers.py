@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import functools
+import inspect
 import operator
 from typing import Any
 

@@ -39,8 +39,8 @@ def _signs(code: types.CodeType) -> dict[int, str]:
 def _written() -> str:
     """The operator as the user wrote it, where converted code applies one right now; empty elsewhere.
 
-    Python asks the right operand of `None < x` or `None += x` in other words (`x > None`, `None + x`): the difference
-    shows in the message of the exception.
+    Python asks the right operand of `None < x` or `None += x` in other words (`x > None`, `None + x`): the
+    difference shows in the message of the exception.
     """
     frame = sys._getframe(2)
     return _signs(frame.f_code).get(frame.f_lasti, "") if is_generated(frame.f_code) else ""

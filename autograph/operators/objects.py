@@ -113,7 +113,7 @@ def _no_attribute(trace: Trace, x: Any, name: str) -> Any:
 
 
 def local_class(cls: type) -> type:
-    """Marks a class that converted code makes: it lives as long as the graph, so what it holds must be constant."""
+    """Marks a class made by converted code: it lives as long as the graph, so it must hold constants."""
     trace = current()
     if trace is None:
         return cls
@@ -122,8 +122,10 @@ def local_class(cls: type) -> type:
             continue
         if has_tensor(value) or isinstance(value, (list, dict, set, np.ndarray)):
             trace.refuse(
-                f"the class '{cls.__name__}', made in the function, has an attribute '{name}' that is no constant",
-                "The class is made once, while the graph is built: its attributes would be shared by all calls.",
+                f"the class '{cls.__name__}', made in the function, has an attribute '{name}' that is no "
+                "constant",
+                "The class is made once, while the graph is built: its attributes would be shared by all "
+                "calls.",
                 "Make the class outside the function, or set the attribute in __init__.",
             )
     trace.local_classes.append(cls)
@@ -244,9 +246,10 @@ def _host_attr(trace: Trace, x: Tensor, name: str) -> Any:
     if isinstance(t, TupleT) and t.cls is not tuple and name in getattr(t.cls, "_fields", ()):
         return emit(core.ITEM, x, t.cls._fields.index(name))  # type: ignore[attr-defined]
     hosts = [m for m in members(t) if isinstance(m, Host)]
-    if hosts and all(m.cls is not None and issubclass(m.cls, BaseException) for m in hosts):
-        if all(m in hosts or (m == Const(None) and not hasattr(None, name)) for m in members(t)):
-            return _exception_attr(x, functools.reduce(_common, (m.cls for m in hosts)), name)
+    classes = [m.cls for m in hosts if m.cls is not None and issubclass(m.cls, BaseException)]
+    rest = [m for m in members(t) if m not in hosts and (m != Const(None) or hasattr(None, name))]
+    if classes and len(classes) == len(hosts) and not rest:
+        return _exception_attr(x, functools.reduce(_common, classes), name)
     if any(isinstance(m, Host) for m in members(t)):
         if isinstance(t, Host) and t.cls is type and name in ("__name__", "__qualname__", "__module__"):
             return emit(core.GET_ATTR, x, name, type_=Py(str))
@@ -271,11 +274,11 @@ def _exception_attr(x: Tensor, cls: type, name: str) -> Any:
     return emit(core.GET_ATTR, x, name, type_=Host())
 
 
-def _common(a: Any, b: Any) -> type:
+def _common(a: type, b: type) -> type:
     return next(c for c in a.__mro__ if issubclass(b, c))
 
 
-def _subclasses(cls: type) -> Iterator[type]:
+def _subclasses(cls: type[Any]) -> Iterator[type[Any]]:
     for other in cls.__subclasses__():
         yield other
         yield from _subclasses(other)

@@ -74,7 +74,7 @@ class Decisions:
         self.results: dict[Hashable, Type] = {}
         self.graph_functions: set[Hashable] = set()
         self.generalized: set[Hashable] = set()
-        self.widened: set[Hashable] = set()  # functions with one graph for all the arguments that they are called with
+        self.widened: set[Hashable] = set()  # functions with one graph for all arguments
         self.arguments: dict[Hashable, Type] = {}
         self.specialized: set[Hashable] = set()
         self.touched: set[Hashable] = set()
@@ -143,8 +143,8 @@ class Decisions:
 def _function_key(fn: types.FunctionType, seen: tuple[Any, ...] = ()) -> Hashable:
     """Functions made in a trace from the same code, over the same variables, are interchangeable.
 
-    A variable counts as the same in every pass of the trace: by the place and number of its box, or its position among
-    the parameters.
+    A variable counts as the same in every pass of the trace: by the place and number of its box, or its
+    position among the parameters.
     """
     if not is_generated(fn.__code__):
         return id(fn)
@@ -229,7 +229,7 @@ def _has_counterpart(content: Any, seen: tuple[Any, ...]) -> bool:
 
 
 def fresh(value: Any) -> Any:
-    """A function that an earlier pass of the trace made, over the variables of this one; other values unchanged."""
+    """A function made by an earlier pass of the trace, over the variables of this one; other values as is."""
     if not isinstance(value, types.FunctionType) or not is_generated(value.__code__):
         return value
     trace = require()
@@ -237,9 +237,15 @@ def fresh(value: Any) -> Any:
     if known is not None:
         return known[1]
     made = _refresh(trace, value)
-    if made is not value:  # else its variables may be made later in this pass
+    if not _is_stale(trace, made):  # else its variables may be made later in this pass
         trace.refreshed[id(value)] = (value, made)
     return made
+
+
+def _is_stale(trace: Trace, fn: types.FunctionType) -> bool:
+    """Whether a function refers to a variable of an earlier pass."""
+    contents = [cell.cell_contents for cell in fn.__closure__ or ()]
+    return any(isinstance(c, Variable) and c.owner is not trace for c in contents)
 
 
 def _refresh(trace: Trace, fn: types.FunctionType) -> types.FunctionType:
@@ -249,7 +255,9 @@ def _refresh(trace: Trace, fn: types.FunctionType) -> types.FunctionType:
     if not any(changed for changed, _ in (*parts, *defaults, *keywords.values())):
         return fn
     cells = tuple(types.CellType(content) for _, content in parts)
-    made = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, tuple(v for _, v in defaults) or None, cells)
+    made = types.FunctionType(
+        fn.__code__, fn.__globals__, fn.__name__, tuple(v for _, v in defaults) or None, cells
+    )
     made.__kwdefaults__ = {k: v for k, (_, v) in keywords.items()} or None
     made.__qualname__, made.__module__ = fn.__qualname__, fn.__module__
     for cell in cells:
@@ -265,7 +273,11 @@ def _refresh_content(trace: Trace, content: Any, fn: types.FunctionType) -> tupl
     new = content
     if isinstance(content, Variable) and content.owner is not trace and content.key is not None:
         new = trace.boxes.get(content.key, content)
-    elif isinstance(content, Tensor) and content._ag_graph is not trace.graph and _position(content) is not None:
+    elif (
+        isinstance(content, Tensor)
+        and content._ag_graph is not trace.graph
+        and _position(content) is not None
+    ):
         position = _position(content)
         same = [g for g in trace.graphs if g.name == content._ag_graph.name]
         if same and position is not None and position < len(same[-1].params):

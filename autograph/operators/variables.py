@@ -11,7 +11,7 @@ from autograph.errors import StagingError
 from autograph.graph.graph import Tensor
 from autograph.graph.types import BOTTOM, UNBOUND, Cell, Const, Unbound, join, members
 from autograph.operators.external import external_type, is_static, signature
-from autograph.operators.tracer import Variable, Trace, current, emit, pack, vtype
+from autograph.operators.tracer import Trace, Variable, current, emit, pack, vtype
 from autograph.ops import core
 
 Undefined = Unbound

@@ -228,7 +228,8 @@ IS_TYPE = define("is_type", lambda value, choice: _is_type(value, choice.types),
 def _narrow(value: Any, choice: TypeChoice) -> Any:
     if not _is_type(value, choice.types):
         raise StagingError(
-            f"internal error of autograph: a value is {type(value).__name__} where one of {choice!r} was foretold",
+            f"internal error of autograph: a value is {type(value).__name__} where one of {choice!r} was "
+            "foretold",
             why="This is a bug of the library, not of the function.",
         )
     return value
@@ -281,7 +282,8 @@ def _exception_field(error: Any, name: str, choice: TypeChoice) -> Any:
     value = getattr(error, name)
     if not any(conforms_deep(value, t, set()) for t in choice.types):
         raise StagingError(
-            f"the attribute '{name}' of a {type(error).__name__} is a {type(value).__name__}, which was not foreseen",
+            f"the attribute '{name}' of a {type(error).__name__} is a {type(value).__name__}, which was not "
+            "foreseen",
             why="The exception was made by code that is not converted.",
             instead="Make it in converted code, or convert the attribute: int(...), float(...).",
         )
@@ -370,9 +372,11 @@ def _host_call(fn: Any, *args: Any, ag__types: TypeChoice | None = None, **kwarg
         values = (*args, *kwargs.values())
         if not all(conforms_deep(v, t, seen) for v, t in zip(values, ag__types.types)):
             raise StagingError(
-                f"'{getattr(fn, '__name__', fn)}', which is not converted, put a value of a new type into a container",
+                f"'{getattr(fn, '__name__', fn)}', which is not converted, put a value of a new type into a "
+                "container",
                 why="The graph was built for the types that its own code puts there.",
-                instead="Do it in converted code, or make the container outside and pass it in as an argument.",
+                instead="Do it in converted code, or make the container outside and pass it in as an "
+                "argument.",
             )
 
 

@@ -707,7 +707,7 @@ for _name in (
 
 
 def _by_values(fn: Any, *, real: bool = False) -> Any:
-    """The rule of a function of polynomials whose length (leading zeros), or being real, depends on values."""
+    """The rule of a function of polynomials whose length (leading zeros), or realness, depends on values."""
     rule = probed(fn)
 
     def blurred(*args: Any, **kwargs: Any) -> Type:

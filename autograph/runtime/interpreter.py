@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,7 @@ MAX_DEPTH = 100_000
 """Calls of graphs may be nested this deep; beyond, RecursionError."""
 
 OP, MOVE, JUMP, JUMP_IF_FALSE, CALL, RETURN, PUSH, POP, MATCH, THROW, UNREACHABLE, HANDLE, HANDLED = range(13)
+_KINDS = "op move jump jump_if_false call return push pop match throw unreachable handle handled".split()
 
 
 @dataclasses.dataclass(eq=False)
@@ -34,6 +36,28 @@ class Code:
     size: int
     params: list[int]
     constants: list[tuple[int, Any]]
+
+    def listing(self) -> str:
+        """The instructions as text, one a line: number, kind, op or target, user's line."""
+        lines = [f"code {self.name}: {self.size} slots, parameters in {self.params}"]
+        for number, instruction in enumerate(self.instructions):
+            kind = _KINDS[instruction[0]]
+            detail = ""
+            if instruction[0] == OP:
+                detail = f"{instruction[5].name} -> {instruction[3]}"
+            elif instruction[0] == CALL:
+                detail = f"{instruction[1].name} -> {instruction[3]}"
+            elif instruction[0] == MOVE:
+                detail = f"-> {instruction[2]}"
+            elif instruction[0] in (JUMP, PUSH):
+                detail = f"to {instruction[1]}"
+            elif instruction[0] == JUMP_IF_FALSE:
+                detail = f"to {instruction[2]}"
+            elif instruction[0] == MATCH:
+                detail = f"else to {instruction[4]}"
+            place = _place(instruction)
+            lines.append(f"  {number:4} {kind} {detail}".rstrip() + (f"  # L{place.line}" if place else ""))
+        return "\n".join(lines)
 
 
 class _Lowering:
@@ -208,6 +232,8 @@ def _has_tensor(tree: Any) -> bool:
 def code_of(graph: Graph) -> Code:
     if graph.code is None:
         graph.code = _Lowering(graph).code()
+        if os.environ.get("AUTOGRAPH_DEBUG", "0") >= "3":
+            print(graph.code.listing(), file=sys.stderr)
     code: Code = graph.code
     return code
 
