@@ -134,7 +134,15 @@ def test_grids_of_traced_sizes() -> None:
 def test_arrays_side_by_side() -> None:
     def fn(n: int, x: Any) -> Any:
         m = np.outer(x, x)
-        return np.r_[x, 0], np.r_[0:n, x], np.c_[x, x * 2], np.c_[m, x], np.r_[m, m], np.r_[n, 2.5], np.c_[n, x[:1]]
+        return (
+            np.r_[x, 0],
+            np.r_[0:n, x],
+            np.c_[x, x * 2],
+            np.c_[m, x],
+            np.r_[m, m],
+            np.r_[n, 2.5],
+            np.c_[n, x[:1]],
+        )
 
     same(fn, lambda: (5, np.arange(4.0)), lambda: (2, np.arange(3)), lambda: (1, np.zeros(1)))
 
