@@ -36,6 +36,7 @@ from autograph.operators.tracer import (
     Restart,
     Trace,
     current,
+    deep_calls,
     pack,
     recording,
     tracing,
@@ -98,6 +99,8 @@ def _guard_holds(reference: Any, seen: Any) -> bool:
         value = reference.get()
     except (NameError, AttributeError):
         return False
+    if isinstance(seen, tuple) and len(seen) == 2 and seen[0] == "identity":
+        return value is seen[1]
     if isinstance(seen, tuple) and len(seen) == 2 and seen[0] == "value":
         return type(value) is type(seen[1]) and bool(value == seen[1])
     if isinstance(seen, tuple) and len(seen) == 2 and seen[0] == "static":
@@ -174,7 +177,7 @@ class GraphFunction:
     def _run_ops(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         log: list[str] = []
         self._log = log
-        with recording(log):
+        with deep_calls(), recording(log):
             return calls.call(self.python_function, *args, **kwargs)
 
     def __autograph_call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -30,7 +30,7 @@ from autograph.operators.branches import and_, if_exp, if_stmt, is_object, not_,
 from autograph.operators.calls import BoundMethod, call, handles
 from autograph.operators.containers import format_value, materialize, new_dict, repr_of, str_of
 from autograph.operators.exceptions import try_stmt
-from autograph.operators.generators import GeneratorValue
+from autograph.operators.generators import GeneratorValue, NextIterator
 from autograph.operators.loops import (
     HOLD,
     NEXT,
@@ -66,10 +66,6 @@ def refuse(what: str, why: str = "", instead: str = "") -> Any:
 
 def consumed(value: Any) -> Any:
     """An iterable as a value that ops take: generators and lazy iterables become lists."""
-    if has_object(value) and is_object(value._ag_type):
-        inner = object_iterator(value)
-        if inner is not None:
-            value = inner[0]
     return materialize(value)
 
 
@@ -282,11 +278,7 @@ def enumerate_(iterable: Any, start: Any = 0) -> Any:
 
 def _source(iterable: Any) -> Any:
     """What a lazy iterable runs over: a generator becomes a list first."""
-    if has_object(iterable) and is_object(iterable._ag_type):
-        inner = object_iterator(iterable)
-        if inner is not None:
-            iterable = inner[0]
-    if isinstance(iterable, (GeneratorValue, Filtered)):
+    if has_object(iterable) or isinstance(iterable, (GeneratorValue, Filtered, NextIterator)):
         return materialize(iterable)
     if (
         isinstance(iterable, Tensor)
@@ -317,6 +309,14 @@ def reversed_(iterable: Any) -> Any:
     method = method_of(iterable, "__reversed__")
     if method is not None:
         return call(method)
+    if has_object(iterable):
+        if method_of(iterable, "__len__") is None or method_of(iterable, "__getitem__") is None:
+            return emit(core.HOST_CALL, reversed, iterable, type_=BOTTOM)  # raises: not reversible
+        refuse(
+            "reversed() is called on an object that has no __reversed__",
+            "A graph does not read its items from the end by __getitem__.",
+            "Write the loop: for i in range(len(x) - 1, -1, -1).",
+        )
     if isinstance(iterable, (GeneratorValue, Lazy)):
         return emit(ops.ITER, iterable)  # raises: not reversible
     return Reversed(iterable if isinstance(iterable, Tensor) else _source(iterable))

@@ -262,6 +262,36 @@ def _reachable(trace: Trace, fn: Any) -> bool:
     return all(t._ag_region is None or t._ag_region in trace.regions for t in captured_tensors(fn))
 
 
+def with_defaults(trace: Trace, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by name, with the defaults that are lists, arrays or objects: those exist outside the trace."""
+    if is_generated(fn.__code__) or not (fn.__defaults__ or fn.__kwdefaults__):
+        return kwargs
+    from autograph.operators.objects import ObjectReference, outside_object
+    from autograph.operators.variables import AttributeReference
+
+    for attribute in ("__defaults__", "__kwdefaults__"):
+        reference = AttributeReference(ObjectReference(fn), attribute)
+        trace.guards[reference.key] = (reference, ("identity", getattr(fn, attribute)))
+    code = fn.__code__
+    names = code.co_varnames[: code.co_argcount]
+    defaults = fn.__defaults__ or ()
+    first = len(names) - len(defaults)
+    missing = {n: d for i, (n, d) in enumerate(zip(names[first:], defaults), first) if i >= len(args)}
+    missing.update(fn.__kwdefaults__ or {})
+    found = dict(kwargs)
+    for name, value in missing.items():
+        if name not in found and not isinstance(value, (bool, int, float, complex, np.generic)):
+            if (outside := outside_object(trace, value)) is not value:
+                if name in names[: code.co_posonlyargcount]:
+                    trace.refuse(
+                        f"the default of the positional-only parameter '{name}' is a {type(value).__name__}",
+                        "It exists outside the graph, and is passed by name.",
+                        "Pass the argument, or remove the '/' before it.",
+                    )
+                found[name] = outside
+    return found
+
+
 def callable_type(t: Type) -> bool:
     if isinstance(t, ClosureT):
         return True
@@ -280,6 +310,7 @@ def call_function(trace: Trace, fn: Any, args: tuple[Any, ...], kwargs: dict[str
     converted = convert_function(fn)
     if converted is None:
         return call_host(trace, fn, args, kwargs)
+    kwargs = with_defaults(trace, fn, args, kwargs)
     if hasattr(converted, "__autograph_generator__"):
         for arg in args:
             if isinstance(arg, Splat):

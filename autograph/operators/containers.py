@@ -15,7 +15,7 @@ from autograph.graph.types import Array, Const, Host, Ref, TupleT, Type, members
 from autograph.operators.branches import is_object, not_, split
 from autograph.operators.calls import Splat, call
 from autograph.operators.loops import ItemsOf, Lazy, for_stmt, known_items
-from autograph.operators.objects import compare, has_object, inplace, method_of, special_call
+from autograph.operators.objects import compare, has_object, inplace, method_of, object_iterator, special_call
 from autograph.operators.tracer import TracedValue, current, emit, has_tensor, pack, require, unpack_tuple
 from autograph.ops import arithmetic, core
 from autograph.ops import containers as ops
@@ -26,10 +26,20 @@ splat = object()
 
 
 def materialize(value: Any) -> Any:
-    """A list of the items of an iterable that exists only in the trace."""
-    from autograph.operators.generators import GeneratorValue
+    """A list of the items of an object, or of an iterable that exists only in the trace."""
+    from autograph.operators.generators import GeneratorValue, NextIterator
     from autograph.operators.loops import Filtered
 
+    if has_object(value):
+        if not is_object(value._ag_type):
+            return split(value, is_object, materialize, materialize)
+        inner = object_iterator(value)
+        return value if inner is None else materialize(inner[0])
+    if isinstance(value, NextIterator):
+        out = emit(ops.NEW_LIST, ())
+        append = ops.METHODS["list", "append"]
+        for_stmt(value, None, lambda i: emit(append, out, pack(i)), lambda: (), lambda v: None, ())
+        return out
     if isinstance(value, GeneratorValue):
         out = emit(ops.NEW_LIST, ())
 
@@ -211,8 +221,6 @@ def unpack(value: Any, before: int, after: int | None = None) -> tuple[Any, ...]
             middle = new_list(*value[before : len(value) - after])
             return (*value[:before], middle, *value[len(value) - after :])
     elif has_object(value):
-        from autograph.operators.objects import object_iterator
-
         inner = object_iterator(value)
         if inner is not None:
             return unpack(inner[0], before, after)

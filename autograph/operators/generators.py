@@ -323,10 +323,10 @@ def with_generator(manager: ContextManager, body: Callable[[Any], None]) -> None
 
 
 class NextIterator(TracedValue):
-    """An object with `__next__`, run over by a `for`."""
+    """An object with `__next__`, or with `__getitem__` from 0 on (`by_index`), run over by a `for`."""
 
-    def __init__(self, source: Tensor) -> None:
-        self.source = source
+    def __init__(self, source: Tensor, by_index: bool = False) -> None:
+        self.source, self.by_index = source, by_index
 
     def pack(self) -> Any:
         return self.source
@@ -338,16 +338,23 @@ class NextIterator(TracedValue):
 def for_next(
     iterable: NextIterator, extra_test: Any, body: Any, get_state: Any, set_state: Any, names: tuple[str, ...]
 ) -> None:
-    """A `for` that calls `__next__` until it raises StopIteration."""
+    """A `for` that calls `__next__` to StopIteration, or `__getitem__` to IndexError."""
     from autograph.operators.loops import while_stmt
 
     done, item = Box("the end of an iterator", False), Box("the item of an iterator")
 
+    position = Box("the position of an iterator", 0)
+
+    def step() -> None:
+        if not iterable.by_index:
+            item.set(call(get_attr_late(iterable.source, "__next__")))
+            return
+        item.set(call(get_attr_late(iterable.source, "__getitem__"), position.get()))
+        position.set(position.get() + 1)
+
     def fetch() -> Any:
-        try_stmt(
-            lambda: item.set(call(get_attr_late(iterable.source, "__next__"))),
-            ((lambda: StopIteration, lambda error: done.set(True)),),
-        )
+        ends = (IndexError, StopIteration) if iterable.by_index else StopIteration
+        try_stmt(step, ((lambda: ends, lambda error: done.set(True)),))
         return not_(done.get())
 
     test = fetch if extra_test is None else (lambda: and_(extra_test(), fetch))

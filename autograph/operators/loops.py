@@ -253,7 +253,7 @@ def for_stmt(
     names: tuple[str, ...],
 ) -> None:
     """`for item in iterable: body(item)` while `extra_test()`, asked before the next item is fetched."""
-    from autograph.operators.generators import GeneratorValue, for_generator
+    from autograph.operators.generators import GeneratorValue, NextIterator, for_generator, for_next
 
     trace = current()
     if isinstance(iterable, GeneratorValue):
@@ -277,6 +277,9 @@ def for_stmt(
             if_stmt(keep, lambda: body(item), lambda: None, get_state, set_state, names)
 
         for_stmt(filtered.inner, extra_test, guarded, get_state, set_state, names)
+        return
+    if isinstance(iterable, NextIterator):
+        for_next(iterable, extra_test, body, get_state, set_state, names)
         return
     if isinstance(iterable, Tensor):
         from autograph.operators.objects import object_iterator

@@ -817,12 +817,10 @@ def object_iterator(x: Tensor) -> tuple[Any] | None:
 
             return (NextIterator(result),)
         return (result,)
-    if method_of(x, "__next__") is not None or method_of(x, "__getitem__") is not None:
-        require().refuse(
-            "a loop runs over an object whose class has no __iter__",
-            "A graph calls __iter__ to learn what the loop runs over.",
-            "Define __iter__ as a generator method.",
-        )
+    if method_of(x, "__getitem__") is not None:
+        from autograph.operators.generators import NextIterator
+
+        return (NextIterator(x, by_index=True),)
     return None
 
 

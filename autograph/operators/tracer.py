@@ -531,11 +531,9 @@ _limit_before = 0
 
 
 @contextlib.contextmanager
-def tracing(trace: Trace | None) -> Iterator[None]:
-    """Makes `trace` the current one of this thread; a trace nests deeper than the function that it runs."""
+def deep_calls() -> Iterator[None]:
+    """Lets Python's calls nest deeper than the user's: converted code has more frames than the function."""
     global _limit_users, _limit_before
-    before = current()
-    _state.trace = trace
     with _limit_lock:
         if _limit_users == 0:
             _limit_before = sys.getrecursionlimit()
@@ -544,12 +542,23 @@ def tracing(trace: Trace | None) -> Iterator[None]:
     try:
         yield
     finally:
-        _state.trace = before
         with _limit_lock:
             _limit_users -= 1
             if _limit_users == 0:
                 with contextlib.suppress(RecursionError):
                     sys.setrecursionlimit(_limit_before)
+
+
+@contextlib.contextmanager
+def tracing(trace: Trace | None) -> Iterator[None]:
+    """Makes `trace` the current one of this thread."""
+    before = current()
+    _state.trace = trace
+    try:
+        with deep_calls():
+            yield
+    finally:
+        _state.trace = before
 
 
 def require() -> Trace:
