@@ -68,9 +68,13 @@ def test_message(name: str) -> None:
         known[name] = text
         kept = [n for n in wrong_programs.PROGRAMS if n in known]
         MESSAGES.write_text("\n".join(f"== {n}\n{known[n]}\n" for n in kept), encoding="utf-8")
-    assert without_carets(text) == without_carets(expected_messages()[name])
-    if sys.version_info >= (3, 11):  # older code objects know no columns
-        assert text == expected_messages()[name]
+    expected = expected_messages()[name]
+    if sys.version_info >= (3, 11):
+        assert text == expected
+    elif "the result of '" in expected:  # older code objects know no columns, so the call is not quoted
+        assert "host call" in text.split("\n")[0] and text.split("\n")[1] == expected.split("\n")[1]
+    else:
+        assert without_carets(text) == without_carets(expected)
 
 
 @pytest.mark.parametrize("name", wrong_programs.PROGRAMS)
