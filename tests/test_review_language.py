@@ -372,3 +372,84 @@ def test_the_arguments_of_an_exception_kept_after_a_loop_are_read() -> None:
         return error.args[0], str(error)  # type: ignore[union-attr]
 
     agrees(kept, (5,), (0,))
+
+
+class Bag:
+    def __init__(self, *items: Any) -> None:
+        self.items = list(items)
+
+    def __iter__(self) -> Any:
+        yield from self.items
+
+
+class Squares:
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __getitem__(self, i: int) -> int:
+        if i >= self.n:
+            raise IndexError(i)
+        return i * i
+
+
+class UpTo:
+    def __init__(self, n: int) -> None:
+        self.i, self.n = 0, n
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> int:
+        if self.i >= self.n:
+            raise StopIteration
+        self.i += 1
+        return self.i
+
+
+def test_objects_are_spread_and_searched_as_python_iterates_over_them() -> None:
+    def spread(n: int) -> Any:
+        b, out = Bag(n, 1, 2), []
+        out.append([*b, *Squares(n), *UpTo(n)])
+        out.append((*b, 5))
+        x, *y = b
+        try:
+            reversed(b)  # type: ignore[call-overload]
+        except TypeError as e:
+            out.append(str(e))
+        for i, value in enumerate(Squares(n)):
+            out.append((i, value))
+        found = n in b, 7 in b, 4 in Squares(n), 2 in UpTo(n)
+        return out, x, y, found, sum(UpTo(n)), list(zip(UpTo(n), b))
+
+    agrees(spread, (3,), (0,))
+
+
+class Rounded:
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __round__(self, digits: int = 0) -> Any:
+        return self.n, digits
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rounded) and self.n == other.n
+
+
+def test_round_passes_the_number_of_digits_to_the_method() -> None:
+    agrees(lambda n: (round(Rounded(n)), round(Rounded(n), 2)), (3,))
+
+
+def test_in_asks_the_eq_of_objects() -> None:
+    agrees(lambda n: (Rounded(n) in [Rounded(1), Rounded(3)], n in [Rounded(1)]), (3,), (0,))
+
+
+def even(n: int) -> bool:
+    return True if n == 0 else odd(n - 1)
+
+
+def odd(n: int) -> bool:
+    return False if n == 0 else even(n - 1)
+
+
+def test_recursion_that_python_allows_is_allowed_in_the_eager_op_mode() -> None:
+    agrees(even, (600,))

@@ -76,7 +76,7 @@ def register(function: Any, op: Op) -> None:
     @handles(function)
     def handler(x: Any, *args: Any, **kwargs: Any) -> Any:
         handled = split_objects(
-            x, lambda o: special_call(o, special, op), lambda o: call(function, o, *args, **kwargs)
+            x, lambda o: special_call(o, special, op, *args), lambda o: call(function, o, *args, **kwargs)
         )
         if handled is not None:
             return handled[0]

@@ -791,18 +791,35 @@ def contains_object(container: Any, value: Any) -> tuple[Any] | None:
         method = method_of(container, "__contains__")
         if method is not None:
             return (truth(call(method, value)),)
-        require().refuse(
-            "'in' is asked of an object whose class has no __contains__",
-            "Python would then run through its items, which a graph does for lists and arrays only.",
-            "Define __contains__, or write the loop.",
-        )
-    if has_object(value) and method_of(value, "__eq__") is not None:
-        require().refuse(
-            "'in' looks for an object whose class defines __eq__",
-            "A graph calls no method while it searches.",
-            "Write the loop: any(item == x for item in items).",
-        )
+        return (_search(container, value),) if is_object(container._ag_type) else None
+    if isinstance(container, TracedValue):
+        return (_search(container, value),)
+    elem = arithmetic.element_type(vtype(container))
+    kind = container._ag_type.kind if isinstance(container, Tensor) and isinstance(container._ag_type, Ref) else ""
+    compared = [] if elem is None or kind in ("dict", "set") else [*members(elem), *members(vtype(value))]
+    if any(is_object(m) and _defines(m, "__eq__") for m in compared):
+        return (_search(container, value),)
     return None
+
+
+def _defines(t: Type, name: str) -> bool:
+    return isinstance(inspect.getattr_static(python_class(t), name, None), types.FunctionType)
+
+
+def _search(items: Any, value: Any) -> Any:
+    """`value in items`, by the items' own `==`, one after the other."""
+    from autograph.operators.branches import if_stmt, is_, not_, or_
+    from autograph.operators.loops import for_stmt
+    from autograph.operators.variables import Box
+
+    found = Box("whether it is in", False)
+
+    def turn(item: Any) -> None:
+        same = or_(is_(item, value), lambda: truth(compare("==", item, value)))
+        if_stmt(same, lambda: found.set(True), lambda: None, lambda: (), lambda v: None, ())
+
+    for_stmt(items, lambda: not_(found.get()), turn, lambda: (), lambda v: None, ())
+    return found.get()
 
 
 def object_iterator(x: Tensor) -> tuple[Any] | None:
