@@ -233,3 +233,15 @@ def test_a_global_that_the_function_makes() -> None:
         globals().pop("_MADE", None)
         assert ag.to_graph(fn)(value) == value + 1
         assert globals().pop("_MADE") == value
+
+
+def test_einsum_of_lengths_that_do_not_fit() -> None:
+    def fn(flag: bool, x: Any, y: Any) -> Any:
+        return np.einsum("i,i->i", x, y).prod() if flag else None
+
+    for length in (3, 2, 1):
+        same(fn, lambda: (False, np.ones(2), np.ones(length)), lambda: (True, np.ones(2), np.ones(length)))
+
+
+def test_sizes_without_items() -> None:
+    same(lambda x: np.zeros(x), lambda: (np.array([]),))

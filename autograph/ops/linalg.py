@@ -118,7 +118,8 @@ def _einsum(subscripts: Any, *operands: Type, out: Any = None, **options: Any) -
         return BOTTOM
     if out is not None:
         return type_of(out)
-    return result_type(value, _einsum_shape(text, [shape_of(o) for o in operands], np.ndim(value)))
+    shape = _einsum_shape(text, [shape_of(o) for o in operands], np.ndim(value))
+    return shape if shape is BOTTOM else result_type(value, shape)
 
 
 def _einsum_shape(text: str, shapes: list[Any], rank: int) -> Any:
