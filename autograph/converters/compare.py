@@ -12,7 +12,19 @@ from autograph.core.tree import Transformer
 
 __all__ = ["transform"]
 
-_OPERATORS = {"Eq": "eq", "NotEq": "ne", "Is": "is_", "IsNot": "is_not", "In": "in_", "NotIn": "not_in"}
+_OPERATORS = {
+    "Eq": "eq",
+    "NotEq": "ne",
+    "Lt": "lt",
+    "LtE": "le",
+    "Gt": "gt",
+    "GtE": "ge",
+    "Is": "is_",
+    "IsNot": "is_not",
+    "In": "in_",
+    "NotIn": "not_in",
+}
+_NUMERIC = ("Eq", "NotEq", "Lt", "LtE", "Gt", "GtE")
 _SIGNS = {
     "Eq": "==",
     "NotEq": "!=",
@@ -30,9 +42,11 @@ _SIGNS = {
 def transform(tree: Any, ctx: Context) -> Any:
     """Replaces the comparisons that a symbolic value cannot answer by its own methods.
 
+    Those with a number stay; in others both sides may be tuples, which Python compares item by item.
+
     >>> from autograph.converters.example import example
     >>> print(example("(a == b, a < b <= c, a < b, n == 0, k in d)", transform))
-    (ag__.eq(a, b), ag__.compare_chain(a, ('<', '<='), (lambda: b, lambda: c)), a < b, n == 0, ag__.in_(k, d))
+    (ag__.eq(a, b), ag__.compare_chain(a, ('<', '<='), (lambda: b, lambda: c)), ag__.lt(a, b), n == 0, ag__.in_(k, d))
     """
     return _Compare().visit(tree)
 
@@ -44,7 +58,7 @@ class _Compare(Transformer):
             return node if self.in_class else self.chain(node)
         kind = type(node.ops[0]).__name__
         [right] = node.comparators
-        if kind not in _OPERATORS or (kind in ("Eq", "NotEq") and (is_number(node.left) or is_number(right))):
+        if kind in _NUMERIC and (is_number(node.left) or is_number(right)):
             return node
         return quote_expression(f"ag__.{_OPERATORS[kind]}(a, b)", a=node.left, b=right)
 

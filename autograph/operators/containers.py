@@ -273,7 +273,7 @@ def _ordering(symbol: str) -> Any:
     plain = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}[symbol]
 
     def compared(a: Any, b: Any) -> Any:
-        if current() is None:
+        if current() is None or not (has_tensor(a) or has_tensor(b)):
             return plain(a, b)
         if isinstance(a, TracedValue) or isinstance(b, TracedValue):
             return emit(arithmetic.COMPARE[symbol], a, b)

@@ -49,7 +49,7 @@ def is_static(value: Any) -> bool:
     """Values that are constants of a graph: None, strings, functions, classes, modules, enum members, ..."""
     if value is None or value is Ellipsis or value is NotImplemented:
         return True
-    if isinstance(value, (str, bytes, enum.Enum, np.dtype, slice, range)):
+    if isinstance(value, (str, bytes, enum.Enum, np.dtype, slice, range, frozenset)):
         return True
     return isinstance(value, _FUNCTIONS) or hasattr(value, "python_function")
 
@@ -183,7 +183,7 @@ def abstract(trace: Trace, value: Any, path: Hashable, memo: dict[int, Type]) ->
         return memo[id(value)]
     if cls in (list, dict, set) or is_user_object(value):
         return _abstract_reference(trace, value, path, memo)
-    return Const(value)
+    return Host(cls)  # an object that only the host understands: its methods run there
 
 
 def _digits(value: int) -> str:

@@ -89,9 +89,30 @@ def get_attr(x: Any, name: str) -> Any:
         value = getattr(x, name)
     except AttributeError:
         return emit(core.GET_ATTR, x, name, type_=BOTTOM)
-    if callable(value) or is_static(value) or isinstance(value, (int, float, complex, np.generic, tuple)):
+    if isinstance(x, _IMMUTABLE) or name.startswith("__"):
         return value
     return read_outside(trace, AttributeReference(ObjectReference(x), name), value)
+
+
+_IMMUTABLE = (
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    range,
+    slice,
+    frozenset,
+    enum.Enum,
+    np.generic,
+    np.dtype,
+    np.finfo,
+    np.iinfo,
+    np.ufunc,
+    types.BuiltinFunctionType,
+    functools.partial,
+)
+"""What a constant of the trace may be an attribute of, unguarded."""
 
 
 def _module_attr(trace: Trace, module: types.ModuleType, name: str) -> Any:
@@ -99,7 +120,7 @@ def _module_attr(trace: Trace, module: types.ModuleType, name: str) -> Any:
         value = getattr(module, name)
     except AttributeError:
         return emit(core.GET_ATTR, module, name, type_=BOTTOM)
-    if is_static(value) or not (is_user_module(module.__name__) or isinstance(value, np.ndarray)):
+    if not (is_user_module(module.__name__) or isinstance(value, np.ndarray)):
         return value
     return read_outside(trace, AttributeReference(ObjectReference(module), name), value)
 

@@ -334,6 +334,8 @@ for _symbol, _name, _fn in (
 
 def _contains_rule(container: Any, value: Any) -> Type:
     t = type_of(container)
+    if isinstance(t, Host) and t.cls is not None and hasattr(t.cls, "__contains__"):
+        return Py(bool)
     _refuse_host("in", t)
     if element_type(t) is None:
         return BOTTOM

@@ -467,7 +467,7 @@ def checked_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def sequence(t: Type) -> tuple[tuple[Type, ...] | None, int | None]:
     """(item types, length) of a tuple or list type, else (None, None). Of unknown length: one item type."""
-    if isinstance(t, Const) and isinstance(t.value, (tuple, list)):
+    if isinstance(t, Const) and isinstance(t.value, (tuple, list, frozenset)):
         return tuple(type_of(v) for v in t.value), len(t.value)
     if isinstance(t, Const) and isinstance(t.value, range):
         return (Py(int),), len(t.value)

@@ -261,6 +261,8 @@ def _set_item_rule(x: Any, index: Any, value: Any) -> Type:
         from autograph.ops.indexing import get_item_rule
 
         return BOTTOM if get_item_rule(_flat_array(t), index) is BOTTOM else NONE
+    if isinstance(t, Host) and (t.cls is None or hasattr(t.cls, "__setitem__")):
+        return NONE
     if not isinstance(t, Ref) or t.kind not in ("list", "dict"):
         return BOTTOM
     v = type_of(value)
@@ -303,6 +305,8 @@ SET_ITEM = define("set_item", operator.setitem, _set_item_rule, "writes", handle
 
 def _del_item_rule(x: Any, index: Any) -> Type:
     t = type_of(x)
+    if isinstance(t, Host) and (t.cls is None or hasattr(t.cls, "__delitem__")):
+        return NONE
     if not isinstance(t, Ref) or t.kind not in ("list", "dict"):
         return BOTTOM
     if t.kind == "list":
@@ -341,6 +345,8 @@ def _len_rule(x: Any) -> Type:
     ):
         return INT
     if isinstance(t, IterT) and t.cls is not None and hasattr(t.cls, "__len__"):
+        return INT
+    if isinstance(t, Host) and t.cls is not None and hasattr(t.cls, "__len__"):
         return INT
     if isinstance(t, Host) and t.cls is None:
         raise Refuse(
