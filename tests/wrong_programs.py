@@ -47,13 +47,6 @@ class Ordered:
         return self.value < other.value
 
 
-class Bag:
-    """Holds items, and says nothing of what 'in' and 'for' mean."""
-
-    def __init__(self, *items: Any) -> None:
-        self.items = list(items)
-
-
 class Stack(list):  # type: ignore[type-arg]
     """A class with a base that is written in C."""
 
@@ -550,8 +543,8 @@ def sorts_objects(n):
 
 
 @wrong(3)
-def looks_in_an_object(n):
-    return n in Bag(1, n)
+def opens_the_fields(n):
+    return Stack.__dict__, vars(n)
 
 
 def calls_deeply_inner(x):

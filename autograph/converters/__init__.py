@@ -121,7 +121,7 @@ def convert(
     ...     return n * 2 if n < LIMIT else h''', static="g"))
     def double(n):
         LIMIT = ag__.call(g, n)
-        return ag__.if_exp(n < LIMIT, lambda: n * 2, lambda: ag__.load('h'))
+        return ag__.if_exp(ag__.lt(n, LIMIT), lambda: n * 2, lambda: ag__.load('h'))
     """
     tree = _as_function(copy_tree(source.node))
     names = identifiers(tree) | static | external_cells

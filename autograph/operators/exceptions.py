@@ -11,9 +11,9 @@ import numpy as np
 
 from autograph.errors import StagingError
 from autograph.graph.graph import Operation, Tensor
-from autograph.graph.types import Const, Host, Py, Unbound, members
+from autograph.graph.types import python_class, Const, Host, Py, Unbound, members
 from autograph.operators.branches import cond, if_exp, if_stmt, is_object, not_, split, truth
-from autograph.operators.tracer import DeadEnd, Trace, current, emit, pack
+from autograph.operators.tracer import vtype, DeadEnd, Trace, current, emit, pack
 from autograph.ops import core
 
 Handler = tuple[Callable[[], Any] | None, Callable[[Any], None]]
@@ -194,7 +194,7 @@ def with_stmt(manager: Any, body: Callable[[Any], None]) -> None:
         emit(core.ENTER, manager)
     if not has_object(manager):
         trace.refuse(
-            f"'with' on a {type(manager).__name__} that is not converted",
+            f"'with' on a {_class_name(manager)} that is not converted",
             "What it does on entry and exit happens outside the graph.",
             "Use a context manager written in Python, or enter it outside the function.",
         )
@@ -226,6 +226,11 @@ def with_stmt(manager: Any, body: Callable[[Any], None]) -> None:
         body(value)
 
     try_stmt(whole, ((None, failed),), finish, refused)
+
+
+def _class_name(manager: Any) -> str:
+    cls = python_class(vtype(manager)) or type(manager)
+    return cls.__name__
 
 
 class Nullcontext:

@@ -149,7 +149,7 @@ def _get_item_rule(x: Any, index: Any) -> Type:
     if isinstance(t, IterT) and t.cls is np.flatiter:
         from autograph.ops.indexing import get_item_rule
 
-        return get_item_rule(_flat_array(t), index)
+        return join(*(get_item_rule(a, index) for a in _flat_arrays(t)))
     i: Any = index if isinstance(index, slice) else type_of(index)
     is_slice = isinstance(i, slice) or python_class(i) is slice
     cls = python_class(t)
@@ -245,10 +245,9 @@ def _get_from_list(t: Ref, i: Any, is_slice: bool) -> Type:
 GET_ITEM = define("get_item", operator.getitem, _get_item_rule, "view", handles=(operator.getitem,))
 
 
-def _flat_array(t: IterT) -> Array:
+def _flat_arrays(t: IterT) -> list[Array]:
     """What `x.flat` is indexed like."""
-    assert isinstance(t.elem, Scalar)
-    return Array(t.elem.dtype, (None,))
+    return [Array(m.dtype, (None,)) for m in members(t.elem) if isinstance(m, Scalar)]
 
 
 def _set_item_rule(x: Any, index: Any, value: Any) -> Type:
@@ -260,7 +259,7 @@ def _set_item_rule(x: Any, index: Any, value: Any) -> Type:
     if isinstance(t, IterT) and t.cls is np.flatiter:
         from autograph.ops.indexing import get_item_rule
 
-        return BOTTOM if get_item_rule(_flat_array(t), index) is BOTTOM else NONE
+        return BOTTOM if all(get_item_rule(a, index) is BOTTOM for a in _flat_arrays(t)) else NONE
     if isinstance(t, Host) and (t.cls is None or hasattr(t.cls, "__setitem__")):
         return NONE
     if not isinstance(t, Ref) or t.kind not in ("list", "dict"):

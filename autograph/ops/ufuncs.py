@@ -44,6 +44,10 @@ def ufunc_rule(ufunc: np.ufunc) -> Callable[..., Type]:
         inputs, outs = args[: ufunc.nin], args[ufunc.nin :] or out
         if outs is not None and not isinstance(outs, tuple):
             outs = outs.items if isinstance(outs, TupleT) else (outs,)
+        if outs is not None:
+            outs = tuple(None if o is None or o == Const(None) else type_of(o) for o in outs)
+            if not all(o is None or isinstance(o, Array) for o in outs):
+                return BOTTOM
         fixed = {name: static(value, f"'{name}'") for name, value in options.items()}
         choices = [data(a) for a in (*inputs, where)]
         body = functools.partial(_result, ufunc, outs, fixed)
