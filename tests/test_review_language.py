@@ -453,3 +453,29 @@ def odd(n: int) -> bool:
 
 def test_recursion_that_python_allows_is_allowed_in_the_eager_op_mode() -> None:
     agrees(even, (600,))
+
+
+class Pair:
+    def __init__(self, x: int, y: int) -> None:
+        self.x, self.y = x, y
+
+    def __lt__(self, other: Pair) -> bool:
+        return (self.x, self.y) < (other.x, other.y)
+
+
+def test_tuples_are_compared_item_by_item() -> None:
+    def compared(a: int, b: int) -> Any:
+        p, q = (a, b), (b, a)
+        return p < q, p >= q, (a, 1) < (b, 2), (a, b) <= (b, a) <= (9,), Pair(a, b) < Pair(b, a)
+
+    agrees(compared, (3, 4), (3, 3), (4, 3))
+
+
+def test_in_of_an_object_that_is_not_iterable_raises_as_python_does() -> None:
+    def asked(n: int) -> Any:
+        try:
+            return n in Pair(n, n)  # type: ignore[operator]
+        except TypeError as e:
+            return str(e)
+
+    agrees(asked, (3,))

@@ -812,7 +812,11 @@ def contains_object(container: Any, value: Any) -> tuple[Any] | None:
         method = method_of(container, "__contains__")
         if method is not None:
             return (truth(call(method, value)),)
-        return (_search(container, value),) if is_object(container._ag_type) else None
+        if not is_object(container._ag_type):
+            return None
+        if method_of(container, "__iter__") is None and method_of(container, "__getitem__") is None:
+            return (emit(arithmetic.CONTAINS, container, pack(value), type_=BOTTOM),)  # raises: not iterable
+        return (_search(container, value),)
     if isinstance(container, TracedValue):
         return (_search(container, value),)
     elem = arithmetic.element_type(vtype(container))
