@@ -45,8 +45,10 @@ def transform(tree: Any, ctx: Context) -> Any:
     Those with a number stay; in others both sides may be tuples, which Python compares item by item.
 
     >>> from autograph.converters.example import example
-    >>> print(example("(a == b, a < b <= c, a < b, n == 0, k in d)", transform))
-    (ag__.eq(a, b), ag__.compare_chain(a, ('<', '<='), (lambda: b, lambda: c)), ag__.lt(a, b), n == 0, ag__.in_(k, d))
+    >>> print(example("(a == b, a < b, n == 0, k in d)", transform))
+    (ag__.eq(a, b), ag__.lt(a, b), n == 0, ag__.in_(k, d))
+    >>> print(example("a < b <= c", transform))
+    ag__.compare_chain(a, ('<', '<='), (lambda: b, lambda: c))
     """
     return _Compare().visit(tree)
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from autograph.errors import StagingError
 from autograph.graph.graph import Operation, Tensor
-from autograph.graph.types import python_class, Const, Host, Py, Unbound, members
+from autograph.graph.types import Const, Host, Py, Unbound, members, python_class
 from autograph.operators.branches import cond, if_exp, if_stmt, is_object, not_, split, truth
-from autograph.operators.tracer import vtype, DeadEnd, Trace, current, emit, pack
+from autograph.operators.tracer import DeadEnd, Trace, current, emit, pack, vtype
 from autograph.ops import core
 
 Handler = tuple[Callable[[], Any] | None, Callable[[Any], None]]

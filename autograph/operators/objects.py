@@ -820,7 +820,8 @@ def contains_object(container: Any, value: Any) -> tuple[Any] | None:
     if isinstance(container, TracedValue):
         return (_search(container, value),)
     elem = arithmetic.element_type(vtype(container))
-    kind = container._ag_type.kind if isinstance(container, Tensor) and isinstance(container._ag_type, Ref) else ""
+    t = container._ag_type if isinstance(container, Tensor) else None
+    kind = t.kind if isinstance(t, Ref) else ""
     compared = [] if elem is None or kind in ("dict", "set") else [*members(elem), *members(vtype(value))]
     if any(is_object(m) and _defines(m, "__eq__") for m in compared):
         return (_search(container, value),)

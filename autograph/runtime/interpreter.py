@@ -24,7 +24,10 @@ MAX_DEPTH = 100_000
 """Calls of graphs may be nested this deep; beyond, RecursionError."""
 
 OP, MOVE, JUMP, JUMP_IF_FALSE, CALL, RETURN, PUSH, POP, MATCH, THROW, UNREACHABLE, HANDLE, HANDLED = range(13)
-_KINDS = "op move jump jump_if_false call return push pop match throw unreachable handle handled".split()
+_KINDS = [
+    *("op", "move", "jump", "jump_if_false", "call", "return", "push", "pop", "match", "throw"),
+    *("unreachable", "handle", "handled"),
+]
 
 
 @dataclasses.dataclass(eq=False)
