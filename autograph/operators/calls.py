@@ -263,7 +263,7 @@ def _reachable(trace: Trace, fn: Any) -> bool:
 
 
 def with_defaults(trace: Trace, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The arguments by name, with the defaults that are lists, arrays or objects: those exist outside the trace."""
+    """The arguments by name, with defaults that are lists, arrays or objects outside the trace."""
     if is_generated(fn.__code__) or not (fn.__defaults__ or fn.__kwdefaults__):
         return kwargs
     from autograph.operators.objects import ObjectReference, outside_object
@@ -280,15 +280,18 @@ def with_defaults(trace: Trace, fn: Any, args: tuple[Any, ...], kwargs: dict[str
     missing.update(fn.__kwdefaults__ or {})
     found = dict(kwargs)
     for name, value in missing.items():
-        if name not in found and not isinstance(value, (bool, int, float, complex, np.generic)):
-            if (outside := outside_object(trace, value)) is not value:
-                if name in names[: code.co_posonlyargcount]:
-                    trace.refuse(
-                        f"the default of the positional-only parameter '{name}' is a {type(value).__name__}",
-                        "It exists outside the graph, and is passed by name.",
-                        "Pass the argument, or remove the '/' before it.",
-                    )
-                found[name] = outside
+        if name in found or isinstance(value, (bool, int, float, complex, np.generic)):
+            continue
+        outside = outside_object(trace, value)
+        if outside is value:
+            continue
+        if name in names[: code.co_posonlyargcount]:
+            trace.refuse(
+                f"the default of the positional-only parameter '{name}' is a {type(value).__name__}",
+                "It exists outside the graph, and is passed by name.",
+                "Pass the argument, or remove the '/' before it.",
+            )
+        found[name] = outside
     return found
 
 
