@@ -479,3 +479,93 @@ def test_in_of_an_object_that_is_not_iterable_raises_as_python_does() -> None:
             return str(e)
 
     agrees(asked, (3,))
+
+
+def test_enumerate_map_filter_and_zip_ask_a_generator_for_one_item_at_a_time() -> None:
+    def interleaved(n: int) -> None:
+        def made() -> Any:
+            for i in range(n):
+                print("make", i)
+                yield i
+            print("end")
+
+        for i, v in enumerate(made(), 5):
+            print(i, v)
+        for v in map(lambda x: x + 1, made()):
+            print(v)
+        for v in filter(lambda x: x % 2 == 0, made()):
+            print(v)
+        for a, b in zip(made(), [7, 8]):
+            print(a, b)
+        for a, b in zip([7, 8], made()):
+            print(a, b)
+        for i, v in enumerate(made()):
+            if v == 1:
+                break
+
+    agrees(interleaved, (3,), (0,), (2,))
+
+
+def test_unpacking_asks_a_generator_for_one_item_too_many_only() -> None:
+    def unpacked(n: int) -> Any:
+        log = []
+
+        def made() -> Any:
+            for i in range(n):
+                log.append(i)
+                yield i
+
+        try:
+            a, b = made()
+        except ValueError as e:
+            return log, str(e)
+        return log, a, b
+
+    agrees(unpacked, (4,), (2,), (1,))
+
+
+def test_a_map_object_that_is_used_twice_is_refused() -> None:
+    def twice(n: int) -> Any:
+        m = map(str, [1, n])
+        return list(m), list(m)
+
+    with pytest.raises(StagingError, match="a map object is used twice"):
+        ag.to_graph(twice)(3)
+
+
+def test_a_generator_made_outside_a_loop_and_used_inside_is_refused() -> None:
+    def inside(n: int) -> Any:
+        items, out = (i for i in [1, 2]), []
+        for _ in range(n):
+            for v in items:
+                out.append(v)
+        return out
+
+    with pytest.raises(StagingError, match="is used twice"):
+        ag.to_graph(inside)(3)
+
+
+def test_iterators_have_no_len() -> None:
+    def lengths(n: int) -> Any:
+        try:
+            return len(map(str, [n]))  # type: ignore[arg-type]
+        except TypeError as e:
+            return str(e)
+
+    agrees(lengths, (3,))
+
+
+def passing(f: Callable[..., Any]) -> Callable[..., Any]:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return f(*args, **kwargs)
+
+    return wrapper
+
+
+@passing
+def scaled(x: Any, by: Any = 2) -> Any:
+    return x * by
+
+
+def test_a_wrapper_passes_on_the_keywords_of_each_call() -> None:
+    agrees(lambda n: (scaled(n), scaled(n, by=2.5), scaled(x=n)), (3,))

@@ -41,6 +41,7 @@ from autograph.operators.loops import (
     Reversed,
     Zip,
     for_stmt,
+    is_stream,
     known_items,
 )
 from autograph.operators.objects import (
@@ -152,9 +153,8 @@ def length(x: Any) -> Any:
     if handled is not None:
         return handled[0]
     if isinstance(x, Lazy):
-        known = known_items(x)
-        if known is not None:
-            return len(known)
+        probe: Any = {Zip: zip(), Map: map(len, ()), Enumerate: enumerate(()), Filtered: filter(None, ())}
+        return emit(core.HOST_CALL, len, probe.get(type(x), iter(())), type_=BOTTOM)  # raises: no len()
     return emit(ops.LEN, x)
 
 
@@ -204,13 +204,7 @@ def _classes(classes: Any) -> Any:
 
 @handles(issubclass)
 def issubclass_(cls: Any, classes: Any) -> Any:
-    if has_tensor(cls):
-        refuse(
-            "issubclass() asks about a class that is only known when the graph runs",
-            "Types are told apart while the graph is built.",
-            "Use isinstance() on the value itself.",
-        )
-    return issubclass(cls, classes)
+    return emit(core.ISSUBCLASS, cls, _classes(classes)) if has_tensor(cls) else issubclass(cls, classes)
 
 
 @handles(type)
@@ -273,7 +267,15 @@ def special_index(value: Any) -> Any:
 def enumerate_(iterable: Any, start: Any = 0) -> Any:
     if type(start) is not int:
         start = emit(core.INDEX, special_index(start))
-    return Enumerate(_source(iterable), start)
+    return Enumerate(_streamed(iterable), start)
+
+
+def _streamed(iterable: Any) -> Any:
+    """What a lazy iterable runs over, item by item where it is made so."""
+    if has_object(iterable) and is_object(iterable._ag_type):
+        inner = object_iterator(iterable)
+        iterable = iterable if inner is None else inner[0]
+    return iterable if is_stream(iterable) else _source(iterable)
 
 
 def _source(iterable: Any) -> Any:
@@ -301,7 +303,7 @@ def zip_(*parts: Any, strict: Any = False) -> Any:
             "A graph has no loop that ends with an error where the lengths differ.",
             "Compare the lengths first: assert len(a) == len(b), then call zip(a, b).",
         )
-    return Zip(tuple(_source(p) for p in parts))
+    return Zip(tuple(_streamed(p) for p in parts))
 
 
 @handles(reversed)
@@ -324,12 +326,12 @@ def reversed_(iterable: Any) -> Any:
 
 @handles(map)
 def map_(fn: Any, *parts: Any) -> Any:
-    return Map(fn, tuple(_source(p) for p in parts))
+    return Map(fn, tuple(_streamed(p) for p in parts))
 
 
 @handles(filter)
 def filter_(fn: Any, iterable: Any) -> Any:
-    return Filtered(fn, _source(iterable))
+    return Filtered(fn, _streamed(iterable))
 
 
 @handles(iter)
@@ -393,6 +395,8 @@ def tuple_(*args: Any) -> Any:
         return tuple(value)
     known = None if isinstance(value, GeneratorValue) else known_items(value)
     if known is not None and not isinstance(value, Filtered):
+        if isinstance(value, Lazy):
+            value.use()
         return tuple(known)
     made = emit(ops.TO_TUPLE, consumed(value), raw=True)
     if isinstance(made, Tensor) and isinstance(made._ag_type, TupleT):
@@ -421,6 +425,7 @@ def dict_(*args: Any, **kwargs: Any) -> Any:
     if isinstance(value, (Lazy, GeneratorValue)) and not isinstance(value, Filtered):
         known = known_items(value) if isinstance(value, Lazy) else None
         if known is not None:
+            value.use()
             from autograph.operators.containers import unpack
 
             return new_dict(*(unpack(pair, 2) for pair in known), *kwargs.items())

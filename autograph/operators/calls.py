@@ -541,11 +541,13 @@ def star(iterable: Any) -> Any:
     """`*iterable` in a call or a display."""
     if current() is None:
         return iterable
-    from autograph.operators.loops import known_items
+    from autograph.operators.loops import Lazy, known_items
 
     if isinstance(iterable, tuple):
         return iterable
     known = known_items(iterable)
+    if known is not None and isinstance(iterable, Lazy):
+        iterable.use()
     if known is not None:
         return tuple(known)
     if isinstance(iterable, Tensor) and isinstance(t := iterable._ag_type, Array) and t.shape:

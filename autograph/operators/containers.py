@@ -14,7 +14,7 @@ from autograph.graph.graph import Tensor
 from autograph.graph.types import Array, Const, Host, Ref, TupleT, Type, members
 from autograph.operators.branches import is_object, not_, split
 from autograph.operators.calls import Splat, call
-from autograph.operators.loops import ItemsOf, Lazy, for_stmt, known_items
+from autograph.operators.loops import ItemsOf, Lazy, for_stmt, is_stream, known_items
 from autograph.operators.objects import compare, has_object, inplace, method_of, object_iterator, special_call
 from autograph.operators.tracer import TracedValue, current, emit, has_tensor, pack, require, unpack_tuple
 from autograph.ops import arithmetic, core
@@ -52,6 +52,7 @@ def materialize(value: Any) -> Any:
     if isinstance(value, Lazy):
         known = None if isinstance(value, Filtered) else known_items(value)
         if known is not None:
+            value.use()
             return emit(ops.NEW_LIST, tuple(pack(i) for i in known))
         out = emit(ops.NEW_LIST, ())
         append = ops.METHODS["list", "append"]
@@ -127,9 +128,14 @@ def new_dict(*entries: tuple[Any, Any]) -> Any:
 
 def kwargs_dict(mapping: dict[str, Any]) -> Any:
     """The `**kwargs` parameter of a converted function, as a dict of the trace."""
-    if current() is None:
+    trace = current()
+    if trace is None:
         return mapping
-    return new_dict(*mapping.items())
+    before, trace.hint = trace.hint, tuple(mapping)  # calls with other names make another kind of dict
+    try:
+        return new_dict(*mapping.items())
+    finally:
+        trace.hint = before
 
 
 # -- subscripts ----------------------------------------------------------------------------------------------
@@ -208,12 +214,31 @@ def del_item(x: Any, index: Any) -> None:
     emit(ops.DEL_ITEM, x, _index(index))
 
 
+def _first_items(stream: Any, count: int) -> Any:
+    """A list of at most this many items: more, unpacking does not ask a generator for."""
+    out = emit(ops.NEW_LIST, ())
+    append = ops.METHODS["list", "append"]
+    for_stmt(
+        stream,
+        lambda: emit(ops.LEN, out) < count,
+        lambda i: emit(append, out, pack(i)),
+        lambda: (),
+        lambda v: None,
+        (),
+    )
+    return out
+
+
 def unpack(value: Any, before: int, after: int | None = None) -> tuple[Any, ...]:
     """The parts of `value` for `before` targets, or for `before` targets, a starred one, and `after` more."""
     if current() is None:
         return ops._unpack(value, before, after)
     if isinstance(value, TracedValue):
-        value = materialize(value)
+        value = (
+            materialize(value)
+            if after is not None or not is_stream(value)
+            else _first_items(value, before + 1)
+        )
     if isinstance(value, tuple):
         if after is None and len(value) == before:
             return value

@@ -15,7 +15,7 @@ from autograph.graph.graph import Tensor
 from autograph.operators.branches import and_, not_, rename_unbound, truth
 from autograph.operators.calls import call, convert_function, get_attr_late, handles
 from autograph.operators.exceptions import try_stmt
-from autograph.operators.tracer import TracedValue, current, emit, require
+from autograph.operators.tracer import TracedValue, current, emit, loops_around, require
 from autograph.operators.variables import Box
 from autograph.ops import core
 
@@ -71,6 +71,7 @@ class GeneratorValue(TracedValue):
         self.fn, self.args, self.kwargs = fn, args, kwargs
         self._thread: _Coroutine | None = None
         self.used = False
+        self.home = loops_around()
 
     @property
     def name(self) -> str:
@@ -82,7 +83,7 @@ class GeneratorValue(TracedValue):
 
     def run(self, callback: Callable[[Any], Any]) -> None:
         """Runs the generator to its end; `callback(item)` at each yield, which says whether to stop."""
-        if self.used and current() is not None:
+        if current() is not None and (self.used or self.home != loops_around()):
             require().refuse(
                 f"{self.name} is used twice",
                 "In a graph a generator is consumed by one loop or builtin, where it is made.",
@@ -335,14 +336,9 @@ class NextIterator(TracedValue):
         return True
 
 
-def for_next(
-    iterable: NextIterator, extra_test: Any, body: Any, get_state: Any, set_state: Any, names: tuple[str, ...]
-) -> None:
-    """A `for` that calls `__next__` to StopIteration, or `__getitem__` to IndexError."""
-    from autograph.operators.loops import while_stmt
-
+def stepped(iterable: NextIterator) -> tuple[Callable[[], Any], Callable[[], Any]]:
+    """(whether there is one more item: fetches it; the item fetched last)."""
     done, item = Box("the end of an iterator", False), Box("the item of an iterator")
-
     position = Box("the position of an iterator", 0)
 
     def step() -> None:
@@ -357,8 +353,18 @@ def for_next(
         try_stmt(step, ((lambda: ends, lambda error: done.set(True)),))
         return not_(done.get())
 
+    return fetch, item.get
+
+
+def for_next(
+    iterable: NextIterator, extra_test: Any, body: Any, get_state: Any, set_state: Any, names: tuple[str, ...]
+) -> None:
+    """A `for` that calls `__next__` until it raises StopIteration, or `__getitem__` until IndexError."""
+    from autograph.operators.loops import while_stmt
+
+    fetch, item = stepped(iterable)
     test = fetch if extra_test is None else (lambda: and_(extra_test(), fetch))
-    while_stmt(test, lambda: body(item.get()), get_state, set_state, names)
+    while_stmt(test, lambda: body(item()), get_state, set_state, names)
 
 
 __all__ = ["truth"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -38,6 +39,8 @@ from autograph.operators.tracer import (
     emit,
     flatten,
     has_tensor,
+    loops_around,
+    require,
     leaf_names,
     leaf_types,
     pack,
@@ -269,6 +272,11 @@ def for_stmt(
                 break
             body(item)
         return
+    if isinstance(iterable, (Map, Enumerate, Zip)) and is_stream(iterable):
+        _for_stream(iterable, extra_test, body, get_state, set_state, names)
+        return
+    if isinstance(iterable, Lazy):
+        iterable.use()
     if isinstance(iterable, Filtered):
         filtered = iterable
 
@@ -484,6 +492,28 @@ class ItemsOf:
 class Lazy(TracedValue):
     """An iterable made of others (enumerate, zip, reversed, map), consumed at once by a loop or builtin."""
 
+    used = False
+    home: tuple[Hashable, ...] = ()
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        self = super().__new__(cls)
+        self.home = loops_around()
+        return self
+
+    def use(self) -> None:
+        """Marks what can be consumed only once; a second time, or in a loop around, it would be empty."""
+        if self.used or self.home != loops_around():
+            require().refuse(
+                f"a {type(self).__name__.lower()} object is used twice",
+                "It is consumed by the first loop or builtin that runs over it, and empty from then on.",
+                "Make a list of it first: items = list(...).",
+            )
+        self.used = True
+        if not isinstance(self, Filtered):
+            for part in getattr(self, "parts", (getattr(self, "inner", None),)):
+                if isinstance(part, Lazy) and not is_stream(part):
+                    part.use()
+
     def known(self) -> Any:
         """The items, if their number is known and small parts of the trace; None otherwise."""
         return None
@@ -502,6 +532,95 @@ class Lazy(TracedValue):
 
     def truth(self) -> bool:
         return True
+
+
+def is_stream(value: Any) -> bool:
+    """Whether items are made one by one by code that runs between the turns of the loop that uses them."""
+    from autograph.operators.generators import GeneratorValue, NextIterator
+
+    if isinstance(value, Map):
+        return any(map(is_stream, value.parts))
+    if isinstance(value, Enumerate):
+        return is_stream(value.inner)
+    if isinstance(value, Zip):
+        return any(map(is_stream, value.parts))
+    return isinstance(value, (GeneratorValue, NextIterator, Filtered))
+
+
+def _for_stream(
+    stream: Any,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    get_state: State,
+    set_state: SetState,
+    names: tuple[str, ...],
+) -> None:
+    """A `for` over `map`, `enumerate` or `zip` of a generator: each item is asked for when the loop needs it."""
+    from autograph.operators.branches import not_
+    from autograph.operators.variables import Box
+
+    stream.use()
+    if isinstance(stream, Map):
+        for_stmt(stream.inner, extra_test, lambda v: body(stream._call(v)), get_state, set_state, names)
+        return
+    position = Box("the position in a loop", stream.start if isinstance(stream, Enumerate) else 0)
+
+    def numbered(item: Any) -> None:
+        i = position.get()
+        position.set(i + 1)
+        body((i, item))
+
+    if isinstance(stream, Enumerate):
+        for_stmt(stream.inner, extra_test, numbered, get_state, set_state, names)
+        return
+    trace = require()
+    from autograph.operators.generators import NextIterator, stepped
+
+    streams = [i for i, p in enumerate(stream.parts) if is_stream(p)]
+    streams.sort(key=lambda i: isinstance(stream.parts[i], NextIterator))
+    if any(not isinstance(stream.parts[i], NextIterator) for i in streams[1:]):
+        trace.refuse(
+            "zip() runs over several generators",
+            "A graph cannot suspend a generator between two items.",
+            "Make lists of them first: zip(list(a), list(b)).",
+        )
+    at = streams[0]
+
+    def iteration(part: Any) -> Iteration:
+        if not isinstance(part, NextIterator):
+            return iteration_of(trace, part)
+        fetch, item = stepped(part)
+        return Iteration(lambda i: fetch(), lambda i: item())
+
+    others = {i: iteration(p) for i, p in enumerate(stream.parts) if i != at}
+    ended = Box("whether a part of zip has ended", False)
+
+    def has(parts: list[int]) -> Any:
+        i = position.get()
+        test: Any = True
+        for number in parts:
+            test = and_(test, functools.partial(others[number].has, i))
+        return test
+
+    before, after = [i for i in others if i < at], [i for i in others if i > at]
+
+    def more() -> Any:
+        return and_(not_(ended.get()), lambda: has(before))
+
+    def turn(item: Any) -> None:
+        i = position.get()
+
+        def paired() -> None:
+            position.set(i + 1)
+            body(tuple(item if k == at else others[k].item(i) for k in range(len(stream.parts))))
+
+        if_stmt(has(after), paired, lambda: ended.set(True), get_state, set_state, names)
+
+    def run() -> None:
+        test = more if extra_test is None else (lambda: and_(extra_test(), more))
+        for_stmt(stream.parts[at], test, turn, get_state, set_state, names)
+
+    if_stmt(has(before), run, lambda: None, get_state, set_state, names)
 
 
 class Enumerate(Lazy):
@@ -722,7 +841,7 @@ class _Holder:
 
 
 def _last_rule(it: Any) -> Type:
-    return TupleT((it.elem,))
+    return TupleT((it.elem,)) if isinstance(it, IterT) else containers.ITER.rule(it)  # which refuses
 
 
 def _reversed_rule(x: Any) -> Type:

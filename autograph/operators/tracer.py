@@ -327,6 +327,8 @@ class Trace:
         self.handling: list[Any] = []
         self.local_classes: list[type] = []
         self.reads_exceptions = False
+        self.inferring = ""  # the op whose type is being found
+        self.hint: Hashable = None  # tells apart what is made at one place of the code
         self.try_depth = 0
         self.boxes: dict[Hashable, Any] = {}  # the boxes made in this pass, by their key
         self.box_counts: dict[Hashable, int] = {}
@@ -345,7 +347,7 @@ class Trace:
         frame = self.frame()
         return None if frame is None else Place(frame.f_code, frame.f_lasti, frame.f_lineno, self.caller)
 
-    def key(self, what: str = "") -> Hashable:
+    def key(self, what: Hashable = "") -> Hashable:
         """Names the place of converted code that is running, the same in every pass."""
         frame = self.frame()
         context = self.context[-1] if self.context else None
@@ -559,6 +561,12 @@ def tracing(trace: Trace | None) -> Iterator[None]:
             yield
     finally:
         _state.trace = before
+
+
+def loops_around() -> tuple[Hashable, ...]:
+    """The staged loops around the code that is running."""
+    trace = current()
+    return () if trace is None else tuple(key for key, _ in trace.loops if key != ("branch",))
 
 
 def require() -> Trace:
@@ -848,6 +856,7 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
             check_constant(leaf)
     if type_ is None:
         try:
+            trace.inferring = op.name
             type_ = infer(op, *map_tree(_abstract, (args, kwargs)))
         except NeedConcrete as need:
             trace.need_concrete(need.what, (args, kwargs), op)
@@ -933,7 +942,7 @@ def new_site(kind: str, cls: type, what: str = "") -> Site:
     trace = current()
     if trace is None:
         raise base.NeedsTrace
-    return trace.decisions.site(trace.key(what), kind, cls)
+    return trace.decisions.site(trace.key(what or (trace.inferring, trace.hint)), kind, cls)
 
 
 base.new_site = new_site

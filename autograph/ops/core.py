@@ -183,7 +183,7 @@ def _bool_rule(x: Any) -> Type:
     return BOOL
 
 
-BOOLEAN = define("bool", bool, _bool_rule)
+BOOLEAN = define("bool", bool, _bool_rule, always=BOOL)
 
 
 def _not_rule(x: Any) -> Type:
@@ -250,6 +250,7 @@ def _isinstance_rule(x: Any, cls: Any) -> Type:
     return Const(issubclass(exact, wanted))
 
 
+ISSUBCLASS = define("issubclass", issubclass, always(BOOL))
 ISINSTANCE = define("isinstance", isinstance, _isinstance_rule)
 
 
