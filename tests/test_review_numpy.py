@@ -245,3 +245,56 @@ def test_einsum_of_lengths_that_do_not_fit() -> None:
 
 def test_sizes_without_items() -> None:
     same(lambda x: np.zeros(x), lambda: (np.array([]),))
+
+
+def test_out_that_is_no_array() -> None:
+    def fn(x: Any, n: int) -> Any:
+        y: Any = x
+        for _ in range(n):
+            y = y.item(0) if isinstance(y, np.ndarray) else y
+        return np.negative(y, out=y)
+
+    same(fn, lambda: (np.arange(3.0), 0), lambda: (np.arange(3.0), 2))
+
+
+def test_put_into_a_scalar_or_an_array() -> None:
+    def fn(x: Any, c: bool) -> Any:
+        y = x if c else x.sum()
+        return np.put(y, [0], 9), y
+
+    same(fn, lambda: (np.arange(3.0), True), lambda: (np.arange(3.0), False))
+
+
+def test_flat_of_one_of_two_arrays() -> None:
+    def fn(x: Any, c: bool) -> Any:
+        y = x if c else x > 1
+        y.flat[0] = 5
+        return y.flat[0], y
+
+    same(fn, lambda: (np.arange(3.0), True), lambda: (np.arange(3.0), False))
+
+
+def test_an_array_of_any_rank_stays_one_alternative() -> None:
+    def fn(x: Any, n: int) -> Any:
+        y: Any = x
+        for i in range(n):
+            y = np.multiply.outer(y, [1, 2]) if i % 2 else y[:1] * 2
+        for _ in range(n):
+            y, x = x, y.sum(axis=0)
+        return x, y
+
+    same(fn, lambda: (np.arange(3.0), 3), lambda: (np.arange(4), 1))
+
+
+def test_the_length_of_what_may_be_a_list() -> None:
+    def fn(x: Any, n: int) -> Any:
+        y: Any = x
+        for i in range(n):
+            if len(y) > 2 and i:
+                y = y.tolist() if isinstance(y, np.ndarray) else [0]
+        total = 0.0
+        for a, b in zip(y, y):
+            total += a * b
+        return total, y
+
+    same(fn, lambda: (np.arange(3.0), 2), lambda: (np.arange(4), 0), lambda: (np.arange(4), 3))

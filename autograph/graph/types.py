@@ -530,15 +530,16 @@ def join(*types: Type) -> Type:
 def _simplify(out: list[Type]) -> list[Type]:
     """Bounds the height of the lattice: many tuple lengths, many ranks, deep tuples."""
     tuples = [t for t in out if isinstance(t, TupleT) and t.cls is tuple]
-    if len(tuples) > 3:
-        elem = join(*(i for t in tuples for i in t.items))
-        out = [t for t in out if t not in tuples] + [SeqT(elem)]
-    arrays: dict[np.dtype[Any], list[Type]] = {}
+    open_ones = [t for t in out if isinstance(t, SeqT)]
+    if len(tuples) > 3 or (tuples and open_ones):
+        elem = join(*(i for t in tuples for i in t.items), *(t.elem for t in open_ones))
+        out = [t for t in out if t not in tuples and t not in open_ones] + [SeqT(elem)]
+    arrays: dict[np.dtype[Any], list[Array]] = {}
     for t in out:
         if isinstance(t, Array):
             arrays.setdefault(t.dtype, []).append(t)
     for dtype, same in arrays.items():
-        if len(same) > 3:
+        if len(same) > 3 or (len(same) > 1 and any(t.shape is None for t in same)):
             out = [t for t in out if t not in same] + [Array(dtype, None)]
     if any(_depth(t) > MAX_TUPLE_DEPTH for t in out):
         raise TooManyTypes("tuples nested without bound")

@@ -65,7 +65,7 @@ class Op:
     `Union`) and plain values elsewhere. It returns BOTTOM where the kernel always raises. Traits:
     `writes` (through its first operand), `view` (the result may share memory with, or be, an operand),
     `host` (runs foreign code), `effect` (visible otherwise), `total` (never raises). `out` is the
-    position of an output argument, see `effects`.
+    position of an output argument, see `effects`. `always` is the type of every result, where there is one.
     """
 
     name: str
@@ -74,6 +74,7 @@ class Op:
     traits: frozenset[str] = frozenset()
     handles: tuple[Any, ...] = ()
     out: int | None = None
+    always: Type | None = None
 
     def effects(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> frozenset[str]:
         """The traits of one call: with `out` it writes and gives it; without `copy` it may do so."""
@@ -111,11 +112,12 @@ def define(
     *traits: str,
     handles: tuple[Any, ...] = (),
     out: int | None = None,
+    always: Type | None = None,
 ) -> Op:
     """Registers an op; a name is defined once."""
     if name in OPS:
         raise ValueError(f"op {name!r} is defined twice")
-    op = Op(name, kernel, rule, frozenset(traits), handles, out)
+    op = Op(name, kernel, rule, frozenset(traits), handles, out, always)
     OPS[name] = op
     for function in handles:
         BY_FUNCTION[function] = op
@@ -172,12 +174,12 @@ def infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
             results.append(op.rule(*a, **k))
         except Refuse as error:
             refused = error
-            results.append(
-                Host()
-            )  # of all the alternatives, one has no known type: what it gives, the run tells
-    if refused is not None and all(r == Host() for r in results if r is not BOTTOM):
+    if refused is None:
+        return join(*results)
+    if all(r == Host() for r in results if r is not BOTTOM):
         raise refused
-    return join(*results)
+    # of all the alternatives, one has no known type: what it gives, the run tells
+    return join(*results, op.always or Host())
 
 
 def static(value: Any, what: str) -> Any:

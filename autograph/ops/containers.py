@@ -358,7 +358,7 @@ def _len_rule(x: Any) -> Type:
     return BOTTOM
 
 
-LEN = define("len", len, _len_rule, handles=(len,))
+LEN = define("len", len, _len_rule, handles=(len,), always=INT)
 
 
 def _iter_rule(x: Any) -> Type:
@@ -386,7 +386,13 @@ def _next_item(iterator: Any) -> tuple[bool, Any]:
     return False, None
 
 
-NEXT_ITEM = define("next_item", _next_item, lambda it: TupleT((BOOL, join(it.elem, NONE))), "writes")
+def _next_item_rule(it: Any) -> Type:
+    if not isinstance(it, IterT):
+        return _iter_rule(it)  # refuses
+    return TupleT((BOOL, join(it.elem, NONE)))
+
+
+NEXT_ITEM = define("next_item", _next_item, _next_item_rule, "writes")
 HAS_INDEX = define("has_index", lambda x, i: i < len(x), lambda x, i: BOOL)
 
 

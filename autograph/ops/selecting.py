@@ -165,11 +165,16 @@ def _take_along_axis(arr: Type, indices: Type, axis: Static = -1) -> Type:
     return Array(arr.dtype, (*rest[:i], places[i], *rest[i + 1 :]))
 
 
-def writing(*needed: str) -> Callable[..., Type]:
-    """The rule of a function that writes into its first operand and gives None."""
+def writing(*, scalars: bool = False) -> Callable[..., Type]:
+    """The rule of a function that writes into its first operand and gives None.
+
+    `scalars`: NumPy scalars are taken too (a copy is written).
+    """
 
     def rule(a: Any, *args: Any, **kwargs: Any) -> Type:
-        if not isinstance(type_of(a), Array):
+        t = type_of(a)
+        scalar = isinstance(t, Scalar) or (isinstance(t, Const) and isinstance(t.value, np.generic))
+        if not isinstance(t, Array) and not (scalars and scalar):
             return BOTTOM
         return Const(None)
 
@@ -617,7 +622,7 @@ for _name, _rule, _traits in (
     ("choose", typed(_choose), ""),
     ("take", typed(_take), ""),
     ("take_along_axis", typed(_take_along_axis), ""),
-    ("put", writing(), "writes"),
+    ("put", writing(scalars=True), "writes"),
     ("put_along_axis", writing(), "writes"),
     ("place", writing(), "writes"),
     ("putmask", writing(), "writes"),
