@@ -505,10 +505,8 @@ def _extreme(op: Op, by: Op, name: str) -> Any:
                 else emit(ops.NEW_LIST, tuple(map(pack, args)))
             )
             if options:
-                refuse(
-                    f"{name}() is given both key and default",
-                    "A graph has no operation with both.",
-                    f"Test for the empty case first: {name}(items, key=...) if items else default.",
+                return if_exp(
+                    truth(items), lambda: emit(by, items, _keys(items, key)), lambda: options["default"]
                 )
             return emit(by, items, _keys(items, key))
         items = args[0] if len(args) == 1 else tuple(args)
@@ -542,7 +540,8 @@ def _holds_objects(items: Any) -> bool:
 
 def _quantifier(op: Op, stop_at: bool) -> Any:
     def handler(iterable: Any) -> Any:
-        if not isinstance(iterable, (GeneratorValue, Lazy)) and not _holds_objects(iterable):
+        traced = isinstance(iterable, (GeneratorValue, Lazy)) or has_object(iterable)
+        if not traced and not _holds_objects(iterable):
             return emit(op, pack(iterable))
         found = Box("the answer", False)
 

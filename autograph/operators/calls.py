@@ -158,11 +158,29 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
     return call_host(trace, fn, args, kwargs)
 
 
+_ITERATING = {
+    "list.extend",
+    "set.update",
+    "set.union",
+    "set.intersection",
+    "set.difference",
+    "str.join",
+    "method.join",
+}
+
+
+def _is_user_object(value: Any) -> bool:
+    return isinstance(value, Tensor) and any(isinstance(m, Ref) and m.kind == "object" for m in members(value._ag_type))
+
+
 def call_op(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """An op on values of the trace; iterables that exist only in the trace become lists first."""
     from autograph.operators.containers import materialize
 
-    args = tuple(materialize(a) if isinstance(a, TracedValue) else a for a in args)
+    iterates = op.name in _ITERATING
+    args = tuple(
+        materialize(a) if isinstance(a, TracedValue) or (iterates and _is_user_object(a)) else a for a in args
+    )
     return emit(op, *args, **kwargs)
 
 

@@ -19,6 +19,9 @@ from autograph.operators.tracer import TracedValue, current, emit, loops_around,
 from autograph.operators.variables import Box
 from autograph.ops import core
 
+MAX_GENERATOR_DEPTH = 40
+"""Calls of one generator in the middle of one another."""
+
 _HELPER = contextlib.contextmanager(lambda: iter(())).__code__
 
 
@@ -97,7 +100,22 @@ class GeneratorValue(TracedValue):
         if self.used:
             return
         self.used = True
-        self.fn(callback, *self.args, **self.kwargs)
+        trace = current()
+        if trace is None:
+            self.fn(callback, *self.args, **self.kwargs)
+            return
+        code = self.fn.__code__
+        if trace.generators.count(code) >= MAX_GENERATOR_DEPTH:
+            trace.refuse(
+                f"{self.name} runs itself to a depth that is only known when the graph runs",
+                "In a graph the loop over a generator is traced inside of it, once for each level.",
+                "Write a function that returns a list, and calls itself: out.extend(walk(...)).",
+            )
+        trace.generators.append(code)
+        try:
+            self.fn(callback, *self.args, **self.kwargs)
+        finally:
+            trace.generators.pop()
 
     def pack(self) -> Any:
         require().refuse(

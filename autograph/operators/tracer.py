@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import sys
 import threading
 import types
@@ -328,6 +329,7 @@ class Trace:
         self.local_classes: list[type] = []
         self.reads_exceptions = False
         self.inferring = ""  # the op whose type is being found
+        self.generators: list[types.CodeType] = []  # being run
         self.hint: Hashable = None  # tells apart what is made at one place of the code
         self.try_depth = 0
         self.boxes: dict[Hashable, Any] = {}  # the boxes made in this pass, by their key
@@ -498,8 +500,9 @@ class Trace:
         operation.outputs.append(self.tensor(BOTTOM, operation))
         self.append(operation)
 
-    def need_concrete(self, what: str, args: Any, op: Op) -> NoReturn:
-        """An op needs an unknown value: unroll a loop, or make a call's scalar a constant; else refuse."""
+    def need_concrete(self, what: str, args: Any, op: Op) -> Type:
+        """An op needs an unknown value: unroll a loop, or make a call's scalar a constant, else try all; or refuse.
+        """
         for key, possible in reversed(self.loops):
             decision = self.decisions.loop(key)
             if possible and decision.mode != "unroll":
@@ -510,12 +513,56 @@ class Trace:
                 self.decisions.specialized.add(origin)
                 self.decisions.change(f"the value of {what} must be known")
                 raise Restart
+        if (found := for_all_axes(what, op, *map_tree(_abstract, args))) is not None:
+            return found
         self.refuse(
             f"'{op.name}' needs the value of {what} while the graph is built, but it is only known when the "
             "graph runs",
             "The rank and dtype of every array must be known.",
             f"Use a constant for {what}, or name the argument that it comes from in to_graph(static=...).",
         )
+
+
+def for_all_axes(what: str, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type | None:
+    """The type of a result for whichever axis (or `keepdims`); None where that is not all that is unknown.
+
+    >>> from autograph.ops.base import BY_FUNCTION
+    >>> x = graph_types.Array(np.dtype(float), (2, 3))
+    >>> for_all_axes("'axis'", BY_FUNCTION[np.sum], (x, Py(int)), {})
+    float64[?]
+    """
+    ranks = [len(t.shape) for t in leaves((args, kwargs)) if isinstance(t, graph_types.Array) and t.shape]
+    if what not in ("'axis'", "'axis1'", "'axis2'", "'keepdims'") or not ranks:
+        return None
+    options: list[list[Any]] = []
+
+    def numbered(leaf: Any) -> Any:
+        if leaf == Py(int) or (isinstance(leaf, Scalar) and leaf.dtype.kind in "iu"):
+            options.append([Const(i) for i in range(max(ranks) + 1)])
+        elif leaf == Py(bool):
+            options.append([Const(False), Const(True)])
+        return leaf
+
+    map_tree(numbered, (args, kwargs))
+    if len(options) not in (1, 2):
+        return None
+    results: list[Type] = []
+    for pick in itertools.product(*options):
+        values = iter(pick)
+
+        def chosen(leaf: Any, values: Iterator[Any] = values) -> Any:
+            count = len(options)
+            numbered(leaf)
+            if len(options) == count:
+                return leaf
+            options.pop()
+            return next(values)
+
+        try:
+            results.append(infer(op, *map_tree(chosen, (args, kwargs))))
+        except (NeedConcrete, Refuse):
+            return None
+    return join(*results)
 
 
 _state = threading.local()
@@ -859,7 +906,7 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
             trace.inferring = op.name
             type_ = infer(op, *map_tree(_abstract, (args, kwargs)))
         except NeedConcrete as need:
-            trace.need_concrete(need.what, (args, kwargs), op)
+            type_ = trace.need_concrete(need.what, (args, kwargs), op)
         except Refuse as refusal:
             trace.refuse(*_with_names(refusal, (args, kwargs)))
         except TooManyTypes:
