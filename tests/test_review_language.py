@@ -569,3 +569,40 @@ def scaled(x: Any, by: Any = 2) -> Any:
 
 def test_a_wrapper_passes_on_the_keywords_of_each_call() -> None:
     agrees(lambda n: (scaled(n), scaled(n, by=2.5), scaled(x=n)), (3,))
+
+
+class Base:
+    def method(self) -> Any:
+        return "base"
+
+    def __add__(self, other: Any) -> Any:
+        return "add"
+
+
+class Derived(Base):
+    pass
+
+
+def test_a_method_that_is_replaced_between_calls_is_seen() -> None:
+    graph = ag.to_graph(lambda n: (Derived().method(), Derived() + n))
+    assert graph(1) == ("base", "add")
+    Base.__add__ = lambda self, other: other  # type: ignore[method-assign]
+    assert graph(1) == ("base", 1)
+    Derived.method = lambda self: "derived"  # type: ignore[method-assign]
+    assert graph(1) == ("derived", 1)
+    del Derived.method
+    assert graph(1) == ("base", 1)
+
+
+def test_an_attribute_that_a_class_gets_between_calls_is_seen() -> None:
+    class Plain:
+        pass
+
+    graph = ag.to_graph(lambda o: (hasattr(o, "late"), getattr(o, "late", 0)))
+    assert graph(Plain()) == (False, 0)
+    Plain.late = 4  # type: ignore[attr-defined]
+    assert graph(Plain()) == (True, 4)
+
+
+def test_the_longest_of_no_words_is_the_default() -> None:
+    agrees(lambda s: max(s.split(), key=len, default="none"), ("a long word",), ("",))

@@ -53,6 +53,7 @@ from autograph.operators.objects import (
     set_attr,
     special_call,
     split_objects,
+    watch_class,
 )
 from autograph.operators.tracer import TracedValue, current, emit, has_tensor, pack, require, vtype
 from autograph.operators.variables import Box
@@ -623,6 +624,7 @@ def _has(x: Any, name: str) -> Any:
 def _object_has(x: Any, name: str) -> Any:
     """Whether an object has an attribute now: it may have been set on one way only, or deleted."""
     cls = x._ag_type.site.cls
+    watch_class(cls, name)
     found = inspect.getattr_static(cls, name, None)
     computed = isinstance(found, (property, functools.cached_property)) or (
         found is None and isinstance(inspect.getattr_static(cls, "__getattr__", None), types.FunctionType)

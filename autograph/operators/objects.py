@@ -57,6 +57,37 @@ class ObjectReference(Reference):
         return getattr(self.value, "__name__", repr(self.value))
 
 
+_DATA = object()
+_LOOKED_UP = (types.FunctionType, property, staticmethod, classmethod, functools.cached_property, type)
+
+
+class ClassEntry(Reference):
+    """What a class and its bases have under a name: the method itself, or that there is a value, or nothing."""
+
+    def __init__(self, cls: type, name: str) -> None:
+        self.cls, self.name = cls, name
+        self.key = ("class entry", id(cls), name)
+
+    def get(self) -> Any:
+        for cls in self.cls.__mro__:
+            if self.name in cls.__dict__:
+                found = cls.__dict__[self.name]
+                return found if isinstance(found, _LOOKED_UP) else _DATA
+        return _MISSING
+
+    def __repr__(self) -> str:
+        return f"{self.cls.__name__}.{self.name}"
+
+
+def watch_class(cls: type, name: str) -> None:
+    """The trace holds while the class has the same method, property, ... under the name."""
+    trace = current()
+    if trace is not None and cls not in trace.local_classes and is_user_module(cls.__module__):
+        entry = ClassEntry(cls, name)
+        if entry.key not in trace.guards:
+            trace.guards[entry.key] = (entry, ("static", entry.get()))
+
+
 def outside_object(trace: Trace, value: Any) -> Any:
     """A live object met outside the trace, as a value of the trace."""
     if is_static(value) or isinstance(value, tuple):
@@ -160,6 +191,7 @@ def class_attr(trace: Trace, cls: type, name: str) -> Any:
             return getattr(cls, name)
         except AttributeError:
             return emit(core.GET_ATTR, cls, name, type_=BOTTOM)
+    watch_class(cls, name)
     try:
         value = getattr(cls, name)
     except AttributeError:
@@ -411,6 +443,7 @@ def object_attr(trace: Trace, x: Any, name: str) -> Any:
             "A graph knows the fields of an object by their names, one by one.",
             "Read the fields by name.",
         )
+    watch_class(cls, name)
     found = inspect.getattr_static(cls, name, _MISSING)
     if isinstance(found, property):
         return call(found.fget, x)
@@ -608,6 +641,7 @@ def new_object(trace: Trace, cls: type, args: tuple[Any, ...], kwargs: dict[str,
     """An instance of a user's class, made when the graph runs; `__init__` is converted."""
     site = trace.decisions.site(trace.key("object"), "object", cls)
     instance = emit(core.NEW_OBJECT, cls, site)
+    watch_class(cls, "__init__")
     init = inspect.getattr_static(cls, "__init__", None)
     if isinstance(init, types.FunctionType):
         if dataclasses.is_dataclass(cls) and init.__code__.co_filename == "<string>":
@@ -681,7 +715,9 @@ def method_of(x: Any, name: str) -> Any:
     """A special method of an object, bound; None if its class does not define it in Python."""
     if not (isinstance(x, Tensor) and is_object(x._ag_type)):
         return None
-    found = inspect.getattr_static(x._ag_type.site.cls, name, None)  # type: ignore[attr-defined]
+    cls = x._ag_type.site.cls  # type: ignore[attr-defined]
+    watch_class(cls, name)
+    found = inspect.getattr_static(cls, name, None)
     return BoundMethod(found, x) if isinstance(found, types.FunctionType) else None
 
 
@@ -891,6 +927,7 @@ class Super(TracedValue):
         mro = owner.__mro__
         for cls in mro[mro.index(self.cls) + 1 :]:
             if name in cls.__dict__:
+                watch_class(cls, name)
                 return self._bind(cls.__dict__[name], name)
         return emit(core.GET_ATTR, pack(self.self), name, type_=BOTTOM)
 
