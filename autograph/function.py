@@ -26,9 +26,9 @@ from autograph.errors import ConversionError, StagingError
 from autograph.graph.check import check
 from autograph.graph.graph import Graph, Operation, Place, Tensor, region_operations
 from autograph.graph.tree import leaves, map_tree
-from autograph.graph.types import UNBOUND, Array, Const, TooManyTypes, TupleT, Type, conforms, join
+from autograph.graph.types import UNBOUND, Array, Const, Ref, TooManyTypes, TupleT, Type, Union, conforms, join
 from autograph.operators import calls
-from autograph.operators.external import Spec, abstract, is_static, signature
+from autograph.operators.external import Spec, abstract, fields_of, is_static, signature
 from autograph.operators.objects import outside_object
 from autograph.operators.tracer import (
     MAX_PASSES,
@@ -106,6 +106,28 @@ def _guard_holds(reference: Any, seen: Any) -> bool:
     if isinstance(seen, tuple) and len(seen) == 2 and seen[0] == "static":
         return value is seen[1] or bool(signature(value) == seen)
     return bool(signature(value) == seen)
+
+
+def _conforms_deep(value: Any, t: Type, memo: set[int]) -> bool:
+    """As `conforms`, also for what lists, dicts and objects hold (they are known to have the same structure)."""
+    if not conforms(value, t):
+        return False
+    if isinstance(t, Union):
+        return any(_conforms_deep(value, m, memo) for m in t.members)
+    if isinstance(t, TupleT):
+        return all(_conforms_deep(v, i, memo) for v, i in zip(value, t.items))
+    if not isinstance(t, Ref) or id(value) in memo:
+        return True
+    memo.add(id(value))
+    site = t.site
+    if t.kind == "list" and site.fixed is not None:
+        return len(site.fixed) == len(value) and all(
+            _conforms_deep(v, i, memo) for v, i in zip(value, site.fixed)
+        )
+    if t.kind in ("list", "set"):
+        return all(_conforms_deep(v, site.elem, memo) for v in value)
+    held = value.items() if t.kind == "dict" else fields_of(value).items() if t.kind == "object" else ()
+    return all(_conforms_deep(v, site.fields.get(k, site.elem), memo) for k, v in held)
 
 
 def _erase(part: Any) -> Any:
@@ -304,7 +326,8 @@ class GraphFunction:
         general = self._general.get(erased)
         wider: tuple[Type, ...] | None = None
         if general is not None and general.key != key:
-            if all(conforms(v, t) for t, v in zip(general.types, values)) and general.holds():
+            memo: set[int] = set()
+            if all(_conforms_deep(v, t, memo) for t, v in zip(general.types, values)) and general.holds():
                 self._hits += 1
                 self._remember(key, general)
                 return general

@@ -298,3 +298,56 @@ def test_the_length_of_what_may_be_a_list() -> None:
         return total, y
 
     same(fn, lambda: (np.arange(3.0), 2), lambda: (np.arange(4), 0), lambda: (np.arange(4), 3))
+
+
+class Norm:
+    def __init__(self, axis: int, keep: bool, times: int) -> None:
+        self.axis, self.keep, self.times = axis, keep, times
+
+    def __call__(self, x: Any) -> Any:
+        mean = x.mean(axis=self.axis, keepdims=True)
+        y = (x - mean) / (x.std(axis=self.axis, keepdims=True) + 1)
+        joined = np.concatenate([x, x], axis=self.axis)
+        return (
+            y,
+            y.sum(axis=self.axis, keepdims=self.keep),
+            np.diff(x, n=self.times),
+            joined,
+            np.argmax(x, self.axis),
+        )
+
+
+def test_axes_from_attributes() -> None:
+    def fn(norm: Norm, x: Any) -> Any:
+        total = 0.0
+        for part in norm(x):
+            total += part.sum()
+        return norm(x), total
+
+    x = np.arange(24.0).reshape(2, 3, 4)
+    same(
+        fn,
+        lambda: (Norm(0, True, 1), x),
+        lambda: (Norm(1, False, 2), x),
+        lambda: (Norm(-1, False, 0), x),
+        lambda: (Norm(3, False, 1), x),
+        lambda: (Norm(1, True, 1), x[0]),
+    )
+
+
+def test_shapes_inside_containers_that_change_from_call_to_call() -> None:
+    def fn(rows: list[Any], pair: Pair, table: dict[str, Any]) -> Any:
+        return [len(rows[0]), rows[0].shape, len(pair.value), pair.value.shape, len(table["w"]), rows[1].size]
+
+    def arguments(n: int, m: int) -> Any:
+        return lambda: ([np.ones(n), np.ones(m)], Pair(np.ones(n)), {"w": np.ones(m)})
+
+    same(fn, arguments(2, 3), arguments(4, 3), arguments(4, 5), arguments(4, 4), arguments(5, 5))
+
+
+def test_repeat_of_a_number_along_an_axis() -> None:
+    def fn(x: Any) -> Any:
+        y = x.sum() * 2 if x.size > 2 else np.array(1.5)
+        return np.repeat(y, 2, axis=0), np.repeat(x[0], 3, axis=-1)
+
+    same(fn, lambda: (np.arange(3.0),), lambda: (np.arange(2),))

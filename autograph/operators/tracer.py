@@ -42,7 +42,7 @@ from autograph.graph.types import (
     without,
 )
 from autograph.ops import base
-from autograph.ops.base import NeedConcrete, Op, Refuse, infer
+from autograph.ops.base import NeedConcrete, Op, Refuse, for_all_axes, infer
 
 STEP_BUDGET = 10_000
 MAX_PASSES = 80
@@ -521,48 +521,6 @@ class Trace:
             "The rank and dtype of every array must be known.",
             f"Use a constant for {what}, or name the argument that it comes from in to_graph(static=...).",
         )
-
-
-def for_all_axes(what: str, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type | None:
-    """The type of a result for whichever axis (or `keepdims`); None where that is not all that is unknown.
-
-    >>> from autograph.ops.base import BY_FUNCTION
-    >>> x = graph_types.Array(np.dtype(float), (2, 3))
-    >>> for_all_axes("'axis'", BY_FUNCTION[np.sum], (x, Py(int)), {})
-    float64[?]
-    """
-    ranks = [len(t.shape) for t in leaves((args, kwargs)) if isinstance(t, graph_types.Array) and t.shape]
-    if what not in ("'axis'", "'axis1'", "'axis2'", "'keepdims'") or not ranks:
-        return None
-    options: list[list[Any]] = []
-
-    def numbered(leaf: Any) -> Any:
-        if leaf == Py(int) or (isinstance(leaf, Scalar) and leaf.dtype.kind in "iu"):
-            options.append([Const(i) for i in range(max(ranks) + 1)])
-        elif leaf == Py(bool):
-            options.append([Const(False), Const(True)])
-        return leaf
-
-    map_tree(numbered, (args, kwargs))
-    if len(options) not in (1, 2):
-        return None
-    results: list[Type] = []
-    for pick in itertools.product(*options):
-        values = iter(pick)
-
-        def chosen(leaf: Any, values: Iterator[Any] = values) -> Any:
-            count = len(options)
-            numbered(leaf)
-            if len(options) == count:
-                return leaf
-            options.pop()
-            return next(values)
-
-        try:
-            results.append(infer(op, *map_tree(chosen, (args, kwargs))))
-        except (NeedConcrete, Refuse):
-            return None
-    return join(*results)
 
 
 _state = threading.local()

@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -92,6 +92,10 @@ class Op:
             return infer(self, args, kwargs)
         except NeedsTrace:
             return None
+        except NeedConcrete as need:
+            if (found := for_all_axes(need.what, self, args, kwargs)) is None:
+                raise
+            return found
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -180,6 +184,62 @@ def infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
         raise refused
     # of all the alternatives, one has no known type: what it gives, the run tells
     return join(*results, op.always or Host())
+
+
+def for_all_axes(what: str, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type | None:
+    """The type of a result for whichever axis (or `keepdims`); None where that is not all that is unknown.
+
+    >>> x = Array(np.dtype(float), (2, 3))
+    >>> for_all_axes("'axis'", BY_FUNCTION[np.sum], (x, Py(int)), {})
+    float64[?]
+    """
+    arrays = [t for leaf in leaves((args, kwargs)) for t in _arrays_in(leaf)]
+    ranks = [len(t.shape) for t in arrays if t.shape]
+    if what == "'n'" and op.name == "np.diff":
+        what = "'axis'"  # how often: it changes lengths only
+    if what not in ("'axis'", "'axis1'", "'axis2'", "'keepdims'") or not ranks:
+        return None
+    options: list[list[Any]] = []
+
+    def numbered(leaf: Any) -> Any:
+        if leaf == Py(int) or (isinstance(leaf, Scalar) and leaf.dtype.kind in "iu"):
+            options.append([Const(i) for i in range(max(ranks) + 1)])
+        elif leaf == Py(bool):
+            options.append([Const(False), Const(True)])
+        return leaf
+
+    map_tree(numbered, (args, kwargs))
+    if len(options) not in (1, 2):
+        return None
+    results: list[Type] = []
+    for pick in itertools.product(*options):
+        values = iter(pick)
+
+        def chosen(leaf: Any, values: Iterator[Any] = values) -> Any:
+            count = len(options)
+            numbered(leaf)
+            if len(options) == count:
+                return leaf
+            options.pop()
+            return next(values)
+
+        try:
+            results.append(infer(op, *map_tree(chosen, (args, kwargs))))
+        except (NeedConcrete, Refuse):
+            return None
+    return join(*results)
+
+
+def _arrays_in(t: Any) -> list[Array]:
+    """The arrays of which a value is made: itself, or the items of a sequence."""
+    if not isinstance(t, Type):
+        return []
+    if isinstance(t, Union):
+        return [a for m in t.members for a in _arrays_in(m)]
+    if isinstance(t, Array):
+        return [t]
+    items, _ = sequence(t) if isinstance(t, (TupleT, SeqT, Ref)) else (None, None)
+    return [m for item in items or () for m in members(item) if isinstance(m, Array)]
 
 
 def static(value: Any, what: str) -> Any:

@@ -438,8 +438,8 @@ def _splitter(fn: Any, fixed_axis: Callable[[int], int | None]) -> Any:
 def _repeat(a: Type, repeats: Any, axis: Static = None) -> Type:
     array = _array(a)
     shape: Any = array.shape
-    if axis is None:
-        shape, axis = (size_of(shape),), 0
+    if axis is None or not shape:
+        shape, axis = (size_of(shape),), axis or 0
     places = axes_of(axis, len(shape))
     if places is BOTTOM:
         return BOTTOM  # type: ignore[no-any-return]
