@@ -297,7 +297,11 @@ def sample(t: Any) -> Any:
     if isinstance(t, TupleT):
         items = [sample(i) for i in t.items]
         return tuple(items) if t.cls is tuple else t.cls(*items)
-    raise NoSample(repr(t))
+    raise NoSample(
+        f"a value of type {t!r} is given to a function of arrays and numbers",
+        "The dtype and shape of what it gives must be known while the graph is built.",
+        "Declare the type where the value comes from: ag.host_call(function, ..., result=ag.spec(dtype, shape)).",
+    )
 
 
 def result_type(value: Any, shape: Shape = ()) -> Type:
