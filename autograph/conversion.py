@@ -126,7 +126,7 @@ def _convert(fn: types.FunctionType) -> _Converted:
     modules = frozenset(
         n
         for n, (_, v) in static.items()
-        if isinstance(v, types.ModuleType) and not is_user_module(v.__name__)
+        if isinstance(v, types.ModuleType) and not is_user_module(v.__name__) and v is not sys
     )
     free = tuple(n for n in static if n in cells)
     key = (frozenset(static), modules, shadowed, free)

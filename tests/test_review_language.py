@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -606,3 +607,11 @@ def test_an_attribute_that_a_class_gets_between_calls_is_seen() -> None:
 
 def test_the_longest_of_no_words_is_the_default() -> None:
     agrees(lambda s: max(s.split(), key=len, default="none"), ("a long word",), ("",))
+
+
+def test_sys_stdout_is_looked_up_at_each_call() -> None:
+    def written(n: int) -> None:
+        print("a", n, file=sys.stdout)
+        sys.stdout.write(f"{n}\n")
+
+    agrees(written, (3,), (0,))

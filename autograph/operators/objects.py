@@ -7,6 +7,7 @@ import dataclasses
 import enum
 import functools
 import inspect
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -151,6 +152,8 @@ def _module_attr(trace: Trace, module: types.ModuleType, name: str) -> Any:
         value = getattr(module, name)
     except AttributeError:
         return emit(core.GET_ATTR, module, name, type_=BOTTOM)
+    if module is sys and hasattr(value, "write"):  # sys.stdout may be another at each call
+        return emit(core.LOAD, AttributeReference(ObjectReference(module), name), type_=Host(None))
     if not (is_user_module(module.__name__) or isinstance(value, np.ndarray)):
         return value
     return read_outside(trace, AttributeReference(ObjectReference(module), name), value)
