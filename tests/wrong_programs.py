@@ -196,12 +196,12 @@ def zips_strictly(n):
 def axis_from_a_loop(x, k):
     while k < 1:
         k += 1
-    return x.sum(axis=k)
+    return np.moveaxis(x, k, 0)
 
 
 @wrong(np.ones((2, 3)))
 def axis_from_an_array(x):
-    return x.sum(axis=int(x[0, 0]))
+    return np.tensordot(x, x.T, axes=int(x[0, 0]))
 
 
 @wrong(np.ones(3))
