@@ -351,3 +351,21 @@ def test_repeat_of_a_number_along_an_axis() -> None:
         return np.repeat(y, 2, axis=0), np.repeat(x[0], 3, axis=-1)
 
     same(fn, lambda: (np.arange(3.0),), lambda: (np.arange(2),))
+
+
+def test_the_error_state_is_refused() -> None:
+    def fn(x: Any) -> Any:
+        np.seterr(all="warn")
+        return x / 0
+
+    with pytest.raises(ag.errors.StagingError, match="floating point errors"):
+        ag.to_graph(fn)(np.ones(2))
+
+
+def test_foreign_byte_order_is_refused() -> None:
+    def fn(x: Any) -> Any:
+        return x[0], x.astype(">f8")
+
+    for x in (np.ones(2, ">f8"), np.ones(2)):
+        with pytest.raises(ag.errors.StagingError, match="dtype"):
+            ag.to_graph(fn)(x)

@@ -791,6 +791,15 @@ def errstate_(*args: Any, **kwargs: Any) -> Any:
     )
 
 
+@handles(np.seterr, np.geterr, np.seterrcall, np.geterrcall)
+def error_state_(*args: Any, **kwargs: Any) -> Any:
+    return refuse(
+        "the state of NumPy's floating point errors is read or set",
+        "NumPy's floating point errors are not reported by a graph.",
+        "Set it outside the function.",
+    )
+
+
 @handles(np.printoptions)
 def printoptions_(*args: Any, **kwargs: Any) -> Any:
     from autograph.operators.exceptions import PrintOptions

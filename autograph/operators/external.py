@@ -191,6 +191,12 @@ def _digits(value: int) -> str:
 
 
 def _check_dtype(dtype: np.dtype[Any]) -> None:
+    if not dtype.isnative:
+        raise StagingError(
+            f"a value has the dtype {dtype!r}, whose bytes are in foreign order",
+            why="A graph computes with numbers in the machine's own byte order.",
+            instead="Convert it: x.astype(x.dtype.newbyteorder('=')).",
+        )
     if dtype.kind not in _KINDS or dtype.itemsize > 16 or dtype.fields is not None:
         raise StagingError(
             f"a value has the dtype {dtype}",

@@ -501,8 +501,7 @@ class Trace:
         self.append(operation)
 
     def need_concrete(self, what: str, args: Any, op: Op) -> Type:
-        """An op needs an unknown value: unroll a loop, or make a call's scalar a constant, else try all; or refuse.
-        """
+        """An op needs an unknown value: unroll a loop, fix a scalar, try all axes; else refuse."""
         for key, possible in reversed(self.loops):
             decision = self.decisions.loop(key)
             if possible and decision.mode != "unroll":
@@ -515,7 +514,7 @@ class Trace:
                 raise Restart
         if (found := for_all_axes(what, op, *map_tree(_abstract, args))) is not None:
             return found
-        self.refuse(
+        return self.refuse(
             f"'{op.name}' needs the value of {what} while the graph is built, but it is only known when the "
             "graph runs",
             "The rank and dtype of every array must be known.",

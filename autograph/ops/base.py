@@ -522,7 +522,7 @@ def _stacked(parts: tuple[Type, ...], length: Dim) -> Type:
 
 def checked_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype itself if a graph can hold it, which is to say numbers."""
-    if dtype.kind not in "biufc":
+    if dtype.kind not in "biufc" or not dtype.isnative:
         raise Refuse(
             f"an array of dtype '{dtype}' is made",
             "Arrays in a graph hold numbers.",

@@ -267,6 +267,8 @@ def _tri(N: Any, M: Any = None, k: Any = 0, dtype: Static = float, *, like: Any 
 def converted(t: Any, dtype: Any, ndmin: int = 0) -> Type:
     """The type of `np.array(t, dtype)`."""
     results: list[Type] = []
+    if dtype is not None and isinstance(given := quietly(np.dtype, dtype), np.dtype):
+        checked_dtype(given)
     for member in members(array_like(t)):
         assert isinstance(member, Array)
         new = quietly(np.dtype, dtype) if dtype is not None else member.dtype
