@@ -170,7 +170,9 @@ _ITERATING = {
 
 
 def _is_user_object(value: Any) -> bool:
-    return isinstance(value, Tensor) and any(isinstance(m, Ref) and m.kind == "object" for m in members(value._ag_type))
+    return isinstance(value, Tensor) and any(
+        isinstance(m, Ref) and m.kind == "object" for m in members(value._ag_type)
+    )
 
 
 def call_op(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -39,12 +39,12 @@ from autograph.operators.tracer import (
     emit,
     flatten,
     has_tensor,
-    loops_around,
-    require,
     leaf_names,
     leaf_types,
+    loops_around,
     pack,
     record,
+    require,
     unflatten,
     vtype,
 )
@@ -555,7 +555,7 @@ def _for_stream(
     set_state: SetState,
     names: tuple[str, ...],
 ) -> None:
-    """A `for` over `map`, `enumerate` or `zip` of a generator: each item is asked for when the loop needs it."""
+    """A `for` over `map`, `enumerate` or `zip` of a generator, asked for one item at a time."""
     from autograph.operators.branches import not_
     from autograph.operators.variables import Box
 

@@ -63,7 +63,7 @@ _LOOKED_UP = (types.FunctionType, property, staticmethod, classmethod, functools
 
 
 class ClassEntry(Reference):
-    """What a class and its bases have under a name: the method itself, or that there is a value, or nothing."""
+    """What a class and its bases have under a name: the method itself, "a value", or nothing."""
 
     def __init__(self, cls: type, name: str) -> None:
         self.cls, self.name = cls, name
