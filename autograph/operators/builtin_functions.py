@@ -426,7 +426,7 @@ def dict_(*args: Any, **kwargs: Any) -> Any:
     if isinstance(value, (Lazy, GeneratorValue)) and not isinstance(value, Filtered):
         known = known_items(value) if isinstance(value, Lazy) else None
         if known is not None:
-            value.use()
+            value.use()  # type: ignore[union-attr]
             from autograph.operators.containers import unpack
 
             return new_dict(*(unpack(pair, 2) for pair in known), *kwargs.items())
