@@ -407,6 +407,8 @@ class GraphFunction:
                 raise refusal(trace.poison) from trace.poison.__cause__
             if not decisions.changed:
                 link(trace.graph)
+                for graph in trace.graph.functions() if decisions.host_called else ():
+                    graph.host = True
                 if os.environ.get("AUTOGRAPH_CHECK") == "1":
                     check(trace.graph)
                 concrete = Concrete(key, types_, trace, passes, reason)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-import pdb
+import pdb  # noqa: T100 - the debugger is what is tested
 import sys
 from typing import Any
 

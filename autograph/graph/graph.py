@@ -126,6 +126,7 @@ class Graph:
     body: Region = None  # type: ignore[assignment]
     captures: list[tuple[Tensor, Tensor]] = dataclasses.field(default_factory=list)
     result_type: Type | None = None
+    host: bool = False  # host code runs in it: what it reads from places is checked at run time
     code: Any = None  # what a runtime made of it; kept here, so that it goes with the graph
 
     def __post_init__(self) -> None:

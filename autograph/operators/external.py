@@ -212,6 +212,9 @@ def _abstract_reference(trace: Trace, value: Any, path: Hashable, memo: dict[int
     t = memo[id(value)] = Ref(site)
     trace.external[id(value)] = t
     trace.keep_alive.append(value)
+    if trace.decisions.host_called:
+        site.unfix()
+        site.closed = site.closed and kind != "dict"
     if kind == "list":
         items = tuple(
             _part(trace, v, (path, "*" if _uniform(value) else i), memo, f"[{i}]")

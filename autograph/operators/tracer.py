@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import itertools
 import sys
 import threading
 import types
@@ -78,6 +77,7 @@ class Decisions:
         self.widened: set[Hashable] = set()  # functions with one graph for all arguments
         self.arguments: dict[Hashable, Type] = {}
         self.specialized: set[Hashable] = set()
+        self.host_called = False  # host code runs in the graph: live lists and dicts may change their size
         self.touched: set[Hashable] = set()
         self.changed = False
         self.reasons: list[str] = []
@@ -880,6 +880,9 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
         type_ = (
             BOTTOM if folded is None else base.type_of(folded[0])
         )  # if it raises on these constants, so it will when the graph runs
+    if "host" in op.traits and not trace.decisions.host_called:
+        trace.decisions.host_called = True
+        trace.decisions.change("the host runs code of its own, which may change what exists outside the graph")
     operation = Operation(op.name, args, kwargs, [], place=trace.place(), op=op)
     output = trace.tensor(type_, operation)
     operation.outputs.append(output)

@@ -17,7 +17,7 @@ import numpy as np
 from autograph.errors import IntegerOverflow, StagingError
 from autograph.graph.graph import Graph, Operation, Place, Region, Tensor
 from autograph.graph.tree import leaves, map_tree
-from autograph.graph.types import Py, Scalar, conforms, members
+from autograph.graph.types import Host, IterT, Py, Ref, Scalar, conforms, members
 from autograph.tracebacks import at_spots, without_library
 
 MAX_DEPTH = 100_000
@@ -146,7 +146,11 @@ class _Lowering:
             check = expected is not None and any(
                 isinstance(m, Py) and m.cls is int for m in members(expected)
             )
-            self.emit(OP, operation.op.kernel, getter, out, check, operation, expected)
+            reads = self.graph.host and any(
+                isinstance(m, (Ref, Host, IterT)) for t in operation.inputs for m in members(t._ag_type)
+            )
+            reads = reads or (self.graph.host and operation.name == "load")
+            self.emit(OP, operation.op.kernel, getter, out, check, operation, expected, reads)
 
     def cond(self, operation: Operation) -> None:
         then, orelse = operation.regions
@@ -277,7 +281,7 @@ def run(graph: Graph, arguments: list[Any]) -> tuple[Any, ...]:
                     value = instruction[1](*args, **kwargs)
                     if instruction[4] and type(value) is int and not -(2**63) <= value < 2**63:
                         raise _overflow(instruction[5])
-                    if checking:
+                    if checking or instruction[7]:
                         _check(value, instruction)
                     if instruction[3] is not None:
                         env[instruction[3]] = value
@@ -389,6 +393,14 @@ def _overflow(operation: Operation) -> IntegerOverflow:
 def _check(value: Any, instruction: tuple[Any, ...]) -> None:
     expected = instruction[6]
     if expected is not None and not conforms(value, expected):
+        if instruction[7]:
+            raise StagingError(
+                f"'{instruction[5].name}' finds {type(value).__name__} {value!r:.80}, but {expected!r} was foretold",
+                why="Code that runs on the host while the graph runs has changed a list, dict, object or variable "
+                "that the graph reads.",
+                instead="Let the graph make the change, or pass what changes as an argument of the next call.",
+                location=None if instruction[5].place is None else instruction[5].place.location(),
+            )
         raise StagingError(
             f"internal error of autograph: '{instruction[5].name}' gave {type(value).__name__} "
             f"{value!r:.80}, "
