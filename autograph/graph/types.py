@@ -474,30 +474,59 @@ def _join_shapes(a: Shape, b: Shape) -> Shape:
 
 def _merge(a: Type, b: Type) -> Type | None:
     """One type for both, where no information that a union would keep is lost that matters; else None."""
+    cls = type(a)
+    if cls is not type(b):
+        if cls is Const or type(b) is Const:
+            ga, gb = generalize(a), generalize(b)
+            return ga if ga == gb and type(ga) is not Const else None
+        if cls is SeqT and isinstance(b, TupleT) and b.cls is tuple:
+            return SeqT(join(a.elem, *b.items))  # type: ignore[attr-defined]
+        if type(b) is SeqT and isinstance(a, TupleT) and a.cls is tuple:
+            return SeqT(join(b.elem, *a.items))  # type: ignore[attr-defined]
+        return None
     if a == b:
         return a
-    if isinstance(a, Const) or isinstance(b, Const):
-        ga, gb = generalize(a), generalize(b)
-        return ga if ga == gb and not isinstance(ga, Const) else None
-    if isinstance(a, Array) and isinstance(b, Array) and a.dtype == b.dtype:
-        if a.shape is None or b.shape is None:
-            return Array(a.dtype, None)
-        if len(a.shape) == len(b.shape):
-            return Array(a.dtype, _join_shapes(a.shape, b.shape))
-    if isinstance(a, TupleT) and isinstance(b, TupleT) and a.cls is b.cls and len(a.items) == len(b.items):
-        return TupleT(tuple(join(x, y) for x, y in zip(a.items, b.items)), a.cls)
-    if isinstance(a, ClosureT) and isinstance(b, ClosureT) and a.key == b.key:
-        captures = tuple(join(x, y) for x, y in zip(a.captures, b.captures))
-        return ClosureT(b.key, b.template, captures)
-    if isinstance(a, SeqT) and isinstance(b, SeqT):
-        return SeqT(join(a.elem, b.elem))
-    if isinstance(a, SeqT) and isinstance(b, TupleT) and b.cls is tuple:
-        return SeqT(join(a.elem, *b.items))
-    if isinstance(b, SeqT) and isinstance(a, TupleT) and a.cls is tuple:
-        return SeqT(join(b.elem, *a.items))
-    if isinstance(a, IterT) and isinstance(b, IterT) and a.cls is b.cls:
-        return IterT(join(a.elem, b.elem), a.cls)
-    return None
+    merge = _MERGES.get(cls)
+    return None if merge is None else merge(a, b)
+
+
+def _merge_constants(a: Any, b: Any) -> Type | None:
+    ga, gb = generalize(a), generalize(b)
+    return ga if ga == gb and type(ga) is not Const else None
+
+
+def _merge_arrays(a: Array, b: Array) -> Type | None:
+    if a.dtype != b.dtype:
+        return None
+    if a.shape is None or b.shape is None:
+        return Array(a.dtype, None)
+    return Array(a.dtype, _join_shapes(a.shape, b.shape)) if len(a.shape) == len(b.shape) else None
+
+
+def _merge_tuples(a: TupleT, b: TupleT) -> Type | None:
+    if a.cls is not b.cls or len(a.items) != len(b.items):
+        return None
+    return TupleT(tuple(join(x, y) for x, y in zip(a.items, b.items)), a.cls)
+
+
+def _merge_closures(a: ClosureT, b: ClosureT) -> Type | None:
+    if a.key != b.key:
+        return None
+    return ClosureT(b.key, b.template, tuple(join(x, y) for x, y in zip(a.captures, b.captures)))
+
+
+def _merge_iterators(a: IterT, b: IterT) -> Type | None:
+    return IterT(join(a.elem, b.elem), a.cls) if a.cls is b.cls else None
+
+
+_MERGES: dict[type, Callable[[Any, Any], Type | None]] = {
+    Const: _merge_constants,
+    Array: _merge_arrays,
+    TupleT: _merge_tuples,
+    ClosureT: _merge_closures,
+    SeqT: lambda a, b: SeqT(join(a.elem, b.elem)),
+    IterT: _merge_iterators,
+}
 
 
 def join(*types: Type) -> Type:
@@ -506,6 +535,8 @@ def join(*types: Type) -> Type:
     >>> join(Const(1), Const(2)), join(Const(1), Const(2.0)), join(Py(int), BOTTOM)
     (int, =1|=2.0, int)
     """
+    if len(types) == 2 and types[0] == types[1]:
+        return types[0]
     out: list[Type] = []
     for t in types:
         for member in members(t):
@@ -516,15 +547,18 @@ def join(*types: Type) -> Type:
                     break
             else:
                 out.append(member)
-    if len(out) > 1:
-        out = _simplify(out)
     if not out:
         return BOTTOM
+    if len(out) > 1 and any(type(t) in _UNBOUNDED for t in out):
+        out = _simplify(out)
     if len(out) == 1:
         return out[0]
     if len(out) > MAX_UNION:
         raise TooManyTypes(", ".join(map(repr, out)))
     return Union(tuple(out))
+
+
+_UNBOUNDED = (TupleT, SeqT, Array)
 
 
 def _simplify(out: list[Type]) -> list[Type]:

@@ -43,10 +43,13 @@ def _shape_like(name: str) -> Callable[[dict[str, Any]], Any]:
 # -- choosing --------------------------------------------------------------------------------------
 
 
-def _where(condition: Type, x: Type | None = None, y: Type | None = None, /) -> Type:
-    if x is None and y is None:
+_ABSENT = Const(Ellipsis)
+
+
+def _where(condition: Type, x: Type = _ABSENT, y: Type = _ABSENT, /) -> Type:
+    if x is _ABSENT and y is _ABSENT:
         return _nonzero(condition)
-    if x is None or y is None:
+    if x is _ABSENT or y is _ABSENT:
         return BOTTOM
     shape = broadcast(shape_of(condition), shape_of(x), shape_of(y))
     if isinstance(shape, Type):
