@@ -283,16 +283,6 @@ def _source(iterable: Any) -> Any:
     """What a lazy iterable runs over: a generator becomes a list first."""
     if has_object(iterable) or isinstance(iterable, (GeneratorValue, Filtered, NextIterator)):
         return materialize(iterable)
-    if (
-        isinstance(iterable, Tensor)
-        and isinstance(iterable._ag_type, Ref)
-        and iterable._ag_type.kind == "set"
-    ):
-        return emit(ops.TO_LIST, iterable)
-    if isinstance(iterable, Tensor) and known_items(iterable) is None:
-        t = iterable._ag_type
-        if isinstance(t, IterT) or (isinstance(t, Ref) and t.kind == "dict"):
-            return emit(ops.TO_LIST, iterable)
     return iterable
 
 

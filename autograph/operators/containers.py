@@ -173,6 +173,8 @@ def get_item(x: Any, index: Any) -> Any:
         return emit(ops.GET_ITEM, x, index)  # Enum classes, np.mgrid, NumPy scalars
     if type(x).__module__ == "numpy.lib._index_tricks_impl" and (grid := op_of(x)) is not None:
         return emit(grid, _index(index))
+    if not hasattr(type(x), "__getitem__"):
+        return emit(ops.GET_ITEM, x, _index(index))  # raises TypeError
     return call(type(x).__getitem__, x, index)
 
 

@@ -188,6 +188,8 @@ def _get_item_rule(x: Any, index: Any) -> Type:
 
 def _get_from_constant(value: Any, index: Any) -> Type:
     """np.mgrid, np.r_, Enum classes and their like, with an index that is known."""
+    if not hasattr(type(value), "__getitem__") and not isinstance(value, type):
+        return BOTTOM
     try:
         found = value[base.static(index, "the index")]
     except (TypeError, KeyError, IndexError, ValueError):
