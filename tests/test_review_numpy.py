@@ -369,3 +369,11 @@ def test_foreign_byte_order_is_refused() -> None:
     for x in (np.ones(2, ">f8"), np.ones(2)):
         with pytest.raises(ag.errors.StagingError, match="dtype"):
             ag.to_graph(fn)(x)
+
+
+def test_a_number_is_not_subscriptable() -> None:
+    def fn(x: Any, c: bool) -> Any:
+        y = len(x) if c else x
+        return y[np.array([0, 0])]
+
+    same(fn, lambda: (np.arange(3.0), True), lambda: (np.arange(3.0), False))
