@@ -26,7 +26,18 @@ from autograph.errors import ConversionError, StagingError
 from autograph.graph.check import check
 from autograph.graph.graph import Graph, Operation, Place, Tensor, region_operations
 from autograph.graph.tree import leaves, map_tree
-from autograph.graph.types import UNBOUND, Array, Const, Ref, TooManyTypes, TupleT, Type, Union, conforms, join
+from autograph.graph.types import (
+    UNBOUND,
+    Array,
+    Const,
+    Ref,
+    TooManyTypes,
+    TupleT,
+    Type,
+    Union,
+    conforms,
+    join,
+)
 from autograph.operators import calls
 from autograph.operators.external import Spec, abstract, fields_of, is_static, signature
 from autograph.operators.objects import outside_object
@@ -109,7 +120,7 @@ def _guard_holds(reference: Any, seen: Any) -> bool:
 
 
 def _conforms_deep(value: Any, t: Type, memo: set[int]) -> bool:
-    """As `conforms`, also for what lists, dicts and objects hold (they are known to have the same structure)."""
+    """As `conforms`, also for what lists, dicts and objects hold (of the same structure)."""
     if not conforms(value, t):
         return False
     if isinstance(t, Union):

@@ -1,4 +1,4 @@
-"""Code that runs on the host while a graph runs: what it changes is seen, or the graph refuses at run time."""
+"""Code that runs on the host while a graph runs: what it changes is seen, or the run is refused."""
 
 from __future__ import annotations
 

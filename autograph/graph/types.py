@@ -482,7 +482,7 @@ def _merge(a: Type, b: Type) -> Type | None:
         if cls is SeqT and isinstance(b, TupleT) and b.cls is tuple:
             return SeqT(join(a.elem, *b.items))  # type: ignore[attr-defined]
         if type(b) is SeqT and isinstance(a, TupleT) and a.cls is tuple:
-            return SeqT(join(b.elem, *a.items))  # type: ignore[attr-defined]
+            return SeqT(join(b.elem, *a.items))
         return None
     if a == b:
         return a

@@ -882,7 +882,9 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
         )  # if it raises on these constants, so it will when the graph runs
     if "host" in op.traits and not trace.decisions.host_called:
         trace.decisions.host_called = True
-        trace.decisions.change("the host runs code of its own, which may change what exists outside the graph")
+        trace.decisions.change(
+            "the host runs code of its own, which may change what exists outside the graph"
+        )
     operation = Operation(op.name, args, kwargs, [], place=trace.place(), op=op)
     output = trace.tensor(type_, operation)
     operation.outputs.append(output)

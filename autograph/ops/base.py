@@ -300,7 +300,8 @@ def sample(t: Any) -> Any:
     raise NoSample(
         f"a value of type {t!r} is given to a function of arrays and numbers",
         "The dtype and shape of what it gives must be known while the graph is built.",
-        "Declare the type where the value comes from: ag.host_call(function, ..., result=ag.spec(dtype, shape)).",
+        "Declare the type where the value comes from: "
+        "ag.host_call(function, ..., result=ag.spec(dtype, shape)).",
     )
 
 

@@ -395,10 +395,11 @@ def _check(value: Any, instruction: tuple[Any, ...]) -> None:
     if expected is not None and not conforms(value, expected):
         if instruction[7]:
             raise StagingError(
-                f"'{instruction[5].name}' finds {type(value).__name__} {value!r:.80}, but {expected!r} was foretold",
-                why="Code that runs on the host while the graph runs has changed a list, dict, object or variable "
-                "that the graph reads.",
-                instead="Let the graph make the change, or pass what changes as an argument of the next call.",
+                f"'{instruction[5].name}' finds {type(value).__name__} {value!r:.80}, "
+                f"but {expected!r} was foretold",
+                why="Code that runs on the host while the graph runs has changed a list, dict, object or "
+                "variable that the graph reads.",
+                instead="Let the graph make the change, or pass what changes to the next call.",
                 location=None if instruction[5].place is None else instruction[5].place.location(),
             )
         raise StagingError(
