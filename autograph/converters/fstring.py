@@ -28,7 +28,8 @@ class _FString(Transformer):
         self.generic_visit(node)
         if all(isinstance(value, gast.Constant) for value in node.values):
             return gast.Constant("".join(value.value for value in node.values), None)
-        parts = [v for v in node.values if not (isinstance(v, gast.Constant) and v.value == "")]  # Python 3.12.1
+        # Python 3.12.1 ends the parts of a format with an empty text.
+        parts = [v for v in node.values if not (isinstance(v, gast.Constant) and v.value == "")]
         return quote_expression("ag__.fstring(parts)", parts=parts)
 
     def visit_FormattedValue(self, node: Any) -> Any:
