@@ -251,7 +251,12 @@ class GraphFunction:
 
     def _names(self, count: int, kwargs: dict[str, Any]) -> list[str]:
         names = list(self._plain.__code__.co_varnames[: self._plain.__code__.co_argcount])
-        if not isinstance(self.python_function, (types.FunctionType, staticmethod, functools.partial)):
+        fn: Any = self.python_function
+        while isinstance(fn, (functools.partial, GraphFunction)):
+            if isinstance(fn, functools.partial):
+                names = names[len(fn.args) :]
+            fn = fn.func if isinstance(fn, functools.partial) else fn.python_function
+        if not isinstance(fn, (types.FunctionType, staticmethod)):
             names = names[1:]  # without `self`
         positional = (names + [""] * count)[:count]
         return [*positional, *kwargs]

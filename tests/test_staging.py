@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import io
 import sys
@@ -369,6 +370,16 @@ def test_the_cache_keeps_what_was_used_last() -> None:
     assert graph.cache_info().misses == limit + 1, "and not the one that was used"
     graph(1.0, 1)
     assert graph.cache_info().misses == limit + 2, "but the one that was used least lately"
+
+
+def test_static_names_of_a_partial() -> None:
+    def scaled(factor: float, x: float, kind: int) -> float:
+        return factor * x + kind
+
+    graph = ag.to_graph(functools.partial(scaled, 2.0), static="kind")
+    assert [graph(1.0, kind) for kind in (1, 2, 1)] == [3.0, 4.0, 3.0]
+    assert graph.cache_info()[:3] == (2, 1, 2)
+    assert "argument 'x' was float, is int" in graph.explain(1, 1)
 
 
 def test_a_guard_that_broke_holds_again() -> None:
