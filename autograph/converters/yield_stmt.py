@@ -7,7 +7,7 @@ from typing import Any
 import gast
 
 from autograph.converters.context import Context
-from autograph.core.templates import quote, quote_expression
+from autograph.core.templates import quote_expression
 from autograph.core.tree import Transformer, children
 
 __all__ = ["transform"]
@@ -24,9 +24,8 @@ def transform(tree: Any, ctx: Context) -> Any:
     def count(yield__, n):
         if yield__(n):
             return
-        for item in range(n):
-            if yield__(item):
-                return
+        if ag__.yield_from(range(n), yield__):
+            return
     """
     return _Yield(ctx).visit(tree)
 
@@ -56,9 +55,11 @@ class _Yield(Transformer):
             value = node.value.value or gast.Constant(None, None)
             return self.emit(value)
         if isinstance(node.value, gast.YieldFrom):
-            item = self.ctx.namer.fresh("item")
-            body = self.emit(gast.Name(item, gast.Load(), None, None))
-            return quote("for item in values: body", item=item, values=node.value.value, body=body)
+            call = quote_expression(
+                "ag__.yield_from(values, callback)", values=node.value.value, callback=self.callback
+            )
+            call.generated = True
+            return [gast.If(call, [gast.Return(None)], [])]
         return node
 
     def emit(self, value: Any) -> list[Any]:

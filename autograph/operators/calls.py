@@ -402,9 +402,20 @@ class Record:
     function: Any = None
 
 
-def call_graph(trace: Trace, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A call of a graph, traced once for each static structure and types of its arguments."""
+def call_graph(
+    trace: Trace, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], consumer: Any = None
+) -> Any:
+    """A call of a graph, traced once for each static structure and types of its arguments.
+
+    A generator's graph holds the body of its consumer, so each consumer has a graph of its own.
+    """
     code = fn.__code__
+    if consumer is not None and code in trace.decisions.widened:
+        trace.refuse(
+            f"the generator '{code.co_name}' runs itself with ever new types of arguments",
+            "Each level would be a graph of its own, without end.",
+            "Write a function that returns a list, and calls itself: out.extend(walk(...)).",
+        )
     names = tuple(kwargs)
     values = (args, tuple(kwargs.values()))
     types_ = vtype(values)
@@ -420,7 +431,7 @@ def call_graph(trace: Trace, fn: Any, args: tuple[Any, ...], kwargs: dict[str, A
         trace.decisions.change(f"'{fn.__name__}' calls itself with ever new types")
         raise Restart
     site = ("result", code, names, stable_key(types_))
-    key = (id(fn), names, stable_key(types_))
+    key = (id(fn), id(consumer), names, stable_key(types_))
     leaves: list[Any] = []
     flatten(values, types_, leaves)
     entry = trace.functions.get(key)

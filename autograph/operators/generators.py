@@ -12,10 +12,26 @@ from typing import Any
 
 from autograph.core.loader import is_part
 from autograph.graph.graph import Tensor
+from autograph.graph.types import TupleT
 from autograph.operators.branches import and_, not_, rename_unbound, truth
-from autograph.operators.calls import call, convert_function, get_attr_late, handles
+from autograph.operators.calls import (
+    call,
+    call_graph,
+    convert_function,
+    get_attr_late,
+    handles,
+    stable_key,
+)
 from autograph.operators.exceptions import try_stmt
-from autograph.operators.tracer import TracedValue, current, emit, loops_around, require
+from autograph.operators.tracer import (
+    Restart,
+    TracedValue,
+    current,
+    emit,
+    loops_around,
+    require,
+    vtype,
+)
 from autograph.operators.variables import Box
 from autograph.ops import core
 
@@ -105,6 +121,15 @@ class GeneratorValue(TracedValue):
             self.fn(callback, *self.args, **self.kwargs)
             return
         code = self.fn.__code__
+        if code in trace.decisions.graph_functions:
+            call_graph(trace, self.fn, (callback, *self.args), self.kwargs, consumer=callback)
+            return
+        values = TupleT((vtype(self.args), *(vtype(v) for v in self.kwargs.values())))
+        level = (code, id(callback), stable_key(values))
+        if level in trace.generator_levels:
+            trace.decisions.graph_functions.add(code)
+            trace.decisions.change(f"{self.name} runs itself")
+            raise Restart
         if trace.generators.count(code) >= MAX_GENERATOR_DEPTH:
             trace.refuse(
                 f"{self.name} runs itself to a depth that is only known when the graph runs",
@@ -112,10 +137,12 @@ class GeneratorValue(TracedValue):
                 "Write a function that returns a list, and calls itself: out.extend(walk(...)).",
             )
         trace.generators.append(code)
+        trace.generator_levels.append(level)
         try:
             self.fn(callback, *self.args, **self.kwargs)
         finally:
             trace.generators.pop()
+            trace.generator_levels.pop()
 
     def pack(self) -> Any:
         require().refuse(
@@ -259,6 +286,14 @@ def for_generator(
 
         return or_(stop, lambda: not_(extra_test()))
 
+    def stopped() -> Any:
+        from autograph.operators.branches import or_
+
+        load()
+        stop: Any = core_is_not_none(failed)
+        return stop if extra_test is None else or_(stop, lambda: not_(extra_test()))
+
+    callback.stopped = stopped  # type: ignore[attr-defined]
     source.run(callback)
     load()
     if watched[0]:
@@ -273,6 +308,32 @@ def for_generator(
             lambda v: None,
             (),
         )
+
+
+def yield_from(values: Any, callback: Callable[[Any], Any]) -> Any:
+    """`yield from values`: each item goes to the callback; says whether the consumer has left.
+
+    A generator gets the callback itself, so that one that runs itself keeps one consumer at every level.
+    """
+    if isinstance(values, GeneratorValue):
+        values.run(callback)
+        owner = getattr(callback, "__self__", callback)
+        stopped = getattr(owner, "stopped", False)
+        return stopped() if callable(stopped) else stopped
+    if current() is None:
+        return any(map(callback, values))
+    from autograph.operators.loops import for_stmt
+
+    stop = Box("whether the consumer has left", False)
+    for_stmt(
+        values,
+        lambda: not_(stop.get()),
+        lambda item: stop.set(callback(item)),
+        lambda: (),
+        lambda v: None,
+        (),
+    )
+    return stop.get()
 
 
 def core_is_not_none(box: Box) -> Any:
@@ -295,6 +356,12 @@ def _for_generator_now(source: GeneratorValue, extra_test: Any, body: Any) -> No
             return True
         return extra_test is not None and not extra_test()
 
+    callback.stopped = lambda: (
+        bool(failed)
+        or (  # type: ignore[attr-defined]
+            extra_test is not None and not extra_test()
+        )
+    )
     source.run(callback)
     if failed:
         raise failed[0]

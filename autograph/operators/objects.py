@@ -33,7 +33,7 @@ from autograph.graph.types import (
     members,
     python_class,
 )
-from autograph.operators.branches import cond, is_object, split, truth
+from autograph.operators.branches import cond, is_object, narrow, split, truth
 from autograph.operators.calls import BoundMethod, BoundOp, call, call_host, handles
 from autograph.operators.external import abstract, is_static, is_user_class, is_user_module
 from autograph.operators.tracer import Trace, TracedValue, current, emit, has_tensor, pack, require, vtype
@@ -206,6 +206,11 @@ def class_attr(trace: Trace, cls: type, name: str) -> Any:
 
 def _tensor_attr(trace: Trace, x: Tensor, name: str) -> Any:
     t = x._ag_type
+    if len(members(t)) > 1:
+        having = tuple(m for m in members(t) if not _lacks(m, name))
+        if len(having) == 1 and is_object(having[0]):
+            emit(core.CHECK_ATTR, x, name, TypeChoice(having))  # the others raise AttributeError here
+            return object_attr(trace, narrow(x, having), name)
     if len(members(t)) > 1 and _any_method(members(t), name):
         return UnionMethod(x, name)
     if any(is_object(m) for m in members(t)):
@@ -224,6 +229,16 @@ def _tensor_attr(trace: Trace, x: Tensor, name: str) -> Any:
     if op.name == "list.sort":
         return ListSort(op, x)
     return BoundOp(op, x) if is_method else emit(op, x)
+
+
+def _lacks(t: Type, name: str) -> bool:
+    """Whether values of a type surely have no attribute of this name: None, numbers, arrays, lists, ..."""
+    if isinstance(t, Const):
+        return t.value is None and not hasattr(None, name)
+    cls = python_class(t)
+    if cls is None or isinstance(t, (Host, IterT)) or is_object(t):
+        return False
+    return not hasattr(cls, name)
 
 
 def _is_graph_function(value: Any) -> bool:

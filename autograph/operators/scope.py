@@ -71,6 +71,7 @@ class Scope:
     reraise = staticmethod(exceptions.reraise)
     try_stmt = staticmethod(exceptions.try_stmt)
     with_stmt = staticmethod(exceptions.with_stmt)
+    yield_from = staticmethod(generators.yield_from)
     generator = staticmethod(generators.generator)
     generator_exp = staticmethod(generators.generator_exp)
     Undefined = variables.Undefined

@@ -332,6 +332,7 @@ class Trace:
         self.generators: list[types.CodeType] = []  # being run
         self.hint: Hashable = None  # tells apart what is made at one place of the code
         self.try_depth = 0
+        self.generator_levels: list[Hashable] = []  # the generators being run: code, consumer, arguments
         self.boxes: dict[Hashable, Any] = {}  # the boxes made in this pass, by their key
         self.box_counts: dict[Hashable, int] = {}
         self.refreshed: dict[int, tuple[Any, Any]] = {}

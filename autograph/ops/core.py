@@ -235,6 +235,12 @@ def _narrow(value: Any, choice: TypeChoice) -> Any:
     return value
 
 
+def _check_attr(value: Any, name: str, choice: TypeChoice) -> None:
+    if not _is_type(value, choice.types):
+        getattr(value, name)
+
+
+CHECK_ATTR = define("check_attr", _check_attr, lambda value, name, choice: NONE)
 NARROW = define("narrow", _narrow, lambda value, choice: join(*choice.types), "total", "view")
 
 

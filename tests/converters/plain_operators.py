@@ -461,6 +461,7 @@ def make_operators(function_globals, cells):
         splat=splat,
         unpack=unpack,
         generator=generator,
+        yield_from=lambda values, callback: any(map(callback, values)),
         generator_exp=generator_exp,
         fstring=lambda *parts: "".join(parts),
         format_value=format_value,
