@@ -356,12 +356,10 @@ def _for_generator_now(source: GeneratorValue, extra_test: Any, body: Any) -> No
             return True
         return extra_test is not None and not extra_test()
 
-    callback.stopped = lambda: (
-        bool(failed)
-        or (  # type: ignore[attr-defined]
-            extra_test is not None and not extra_test()
-        )
-    )
+    def stopped() -> bool:
+        return bool(failed) or (extra_test is not None and not extra_test())
+
+    callback.stopped = stopped  # type: ignore[attr-defined]
     source.run(callback)
     if failed:
         raise failed[0]
