@@ -120,6 +120,10 @@ class TupleT(Type):
 
     items: tuple[Type, ...]
     cls: type = tuple
+    depth: int = dataclasses.field(init=False, compare=False, repr=False, default=0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depth", 1 + max(map(_depth, self.items), default=0))
 
     def __repr__(self) -> str:
         name = "" if self.cls is tuple else self.cls.__name__
@@ -131,6 +135,10 @@ class SeqT(Type):
     """A tuple of unknown length."""
 
     elem: Type
+    depth: int = dataclasses.field(init=False, compare=False, repr=False, default=0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depth", 1 + _depth(self.elem))
 
     def __repr__(self) -> str:
         return f"({self.elem!r}, ...)"
@@ -384,11 +392,13 @@ class Ref(Type):
 class Union(Type):
     """One of several types; the run-time value tells which."""
 
-    __slots__ = ("_hash", "members")
+    __slots__ = ("_hash", "depth", "members")
     members: tuple[Type, ...]
+    depth: int
 
     def __init__(self, members: tuple[Type, ...]) -> None:
         self.members = members
+        self.depth = max(map(_depth, members))
         self._hash = hash(frozenset(members))
 
     def __eq__(self, other: object) -> bool:
@@ -457,13 +467,8 @@ def generalize_deep(t: Type) -> Type:
 
 
 def _depth(t: Type) -> int:
-    if isinstance(t, TupleT):
-        return 1 + max((_depth(i) for i in t.items), default=0)
-    if isinstance(t, Union):
-        return max(_depth(m) for m in t.members)
-    if isinstance(t, SeqT):
-        return 1 + _depth(t.elem)
-    return 0
+    """How deep tuples are nested in a type."""
+    return t.depth if isinstance(t, (TupleT, SeqT, Union)) else 0
 
 
 def _join_shapes(a: Shape, b: Shape) -> Shape:
