@@ -24,7 +24,7 @@ from autograph.core.parser import parse_function
 from autograph.core.unparser import to_source
 from autograph.errors import ConversionError, StagingError
 from autograph.graph.check import check
-from autograph.graph.graph import Graph, Operation, Place, Tensor, region_operations
+from autograph.graph.graph import Graph, Place, Tensor, region_operations
 from autograph.graph.tree import leaves, map_tree
 from autograph.graph.types import (
     UNBOUND,
@@ -795,4 +795,4 @@ def do_not_convert(fn: Any) -> Any:
     return fn
 
 
-__all__ = ["CacheInfo", "GraphFunction", "Operation", "do_not_convert", "to_code", "to_graph"]
+__all__ = ["CacheInfo", "GraphFunction", "do_not_convert", "to_code", "to_graph"]

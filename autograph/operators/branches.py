@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable
 from typing import Any
 
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.types import (
-    BOTTOM,
     Py,
     Ref,
     TooManyTypes,
@@ -87,7 +85,7 @@ def cond(
         if alive:
             trace.regions.append(region)
             try:
-                lower(trace, value, joined, results, names)
+                flatten(value, joined, results)
             finally:
                 trace.regions.pop()
         region.results = tuple(results) if alive else None
@@ -102,11 +100,6 @@ def cond(
     if not types:
         raise DeadEnd
     return unflatten(joined, iter(operation.outputs))
-
-
-def lower(trace: Trace, value: Any, joined: Type, results: list[Any], names: tuple[str, ...] = ()) -> None:
-    """The leaves of a body's value, as the joined type has them."""
-    flatten(value, joined, results)
 
 
 def if_stmt(
@@ -286,26 +279,6 @@ def narrow(value: Tensor, alternatives: tuple[Type, ...]) -> Any:
     return emit(core.NARROW, value, TypeChoice(alternatives), type_=t)
 
 
-def never(t: Type) -> bool:
-    return t is BOTTOM
-
-
 def is_object(t: Type) -> bool:
     """A reference to an instance of a user's class."""
     return isinstance(t, Ref) and t.kind == "object"
-
-
-__all__ = [
-    "and_",
-    "compare_chain",
-    "cond",
-    "if_exp",
-    "if_stmt",
-    "in_",
-    "is_",
-    "is_not",
-    "not_",
-    "not_in",
-    "operator",
-    "or_",
-]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import functools
 import inspect
 import itertools
@@ -15,18 +14,16 @@ import numpy as np
 from autograph.graph.graph import Tensor
 from autograph.graph.types import (
     BOTTOM,
-    Array,
     Const,
     Host,
     IterT,
-    Py,
     Ref,
     TupleT,
     Type,
     members,
     python_class,
 )
-from autograph.operators.branches import and_, if_exp, if_stmt, is_object, not_, or_, split, truth
+from autograph.operators.branches import if_exp, if_stmt, is_object, not_, or_, split, truth
 from autograph.operators.calls import BoundMethod, call, handles
 from autograph.operators.containers import format_value, materialize, new_dict, repr_of, str_of
 from autograph.operators.exceptions import try_stmt
@@ -55,7 +52,7 @@ from autograph.operators.objects import (
     split_objects,
     watch_class,
 )
-from autograph.operators.tracer import TracedValue, current, emit, has_tensor, pack, require, vtype
+from autograph.operators.tracer import TracedValue, emit, has_tensor, pack, require, vtype
 from autograph.operators.variables import Box
 from autograph.ops import arithmetic, core
 from autograph.ops import containers as ops
@@ -811,6 +808,3 @@ def exit_(*args: Any) -> Any:
     from autograph.operators.exceptions import raise_stmt
 
     raise_stmt(call(SystemExit, *args))
-
-
-__all__ = ["Array", "Host", "Py", "and_", "builtins", "current", "split"]

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from autograph.core.loader import is_generated
-from autograph.errors import StagingError
 from autograph.graph.graph import Graph, Operation, Tensor
 from autograph.graph.types import (
     BOTTOM,
@@ -30,7 +29,7 @@ from autograph.graph.types import (
     members,
     walk,
 )
-from autograph.operators.external import is_user_class, is_user_module
+from autograph.operators.external import is_user_module
 from autograph.operators.tracer import (
     DeadEnd,
     Note,
@@ -628,6 +627,3 @@ def star_kwargs(mapping: Any) -> Any:
     from autograph.ops.containers import GET_ITEM
 
     return {name: emit(GET_ITEM, mapping, name) for name in t.site.fields}
-
-
-__all__ = ["StagingError", "call", "is_user_class", "members", "np", "star", "star_kwargs"]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from autograph.graph.graph import Tensor
-from autograph.graph.types import Array, Const, Host, Ref, TupleT, Type, members
-from autograph.operators.branches import is_object, not_, split
+from autograph.graph.types import Ref, TupleT, Type, members
+from autograph.operators.branches import is_object, split
 from autograph.operators.calls import Splat, call
 from autograph.operators.loops import ItemsOf, Lazy, for_stmt, is_stream, known_items
 from autograph.operators.objects import compare, has_object, inplace, method_of, object_iterator, special_call
@@ -473,6 +473,3 @@ class _LazyAttributes:
         from autograph.operators.objects import get_attr
 
         return get_attr(self.subject, self.names[i])
-
-
-__all__ = ["Array", "Const", "Host", "known_items", "not_"]

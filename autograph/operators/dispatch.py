@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from autograph.core.loader import is_generated
-from autograph.errors import StagingError
 from autograph.graph.graph import Tensor
 from autograph.operators import branches, containers, loops
 from autograph.operators.calls import HANDLERS, call, call_op
 from autograph.operators.containers import del_item, get_item, set_item
 from autograph.operators.objects import binary, compare, get_attr, inplace, set_attr, unary
-from autograph.operators.tracer import emit, has_tensor, require
+from autograph.operators.tracer import require
 from autograph.ops import arithmetic
 from autograph.ops.base import BY_FUNCTION
 
@@ -194,6 +193,3 @@ def install() -> None:
         "a traced value is turned into an array by code that is not converted",
         "Use a NumPy function that has an op.",
     )
-
-
-__all__ = ["StagingError", "emit", "has_tensor", "install"]

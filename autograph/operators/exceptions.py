@@ -11,8 +11,8 @@ import numpy as np
 
 from autograph.errors import StagingError
 from autograph.graph.graph import Operation, Tensor
-from autograph.graph.types import Const, Host, Py, Unbound, members, python_class
-from autograph.operators.branches import cond, if_exp, if_stmt, is_object, not_, split, truth
+from autograph.graph.types import Host, members, python_class
+from autograph.operators.branches import if_stmt, is_object, not_, split, truth
 from autograph.operators.tracer import DeadEnd, Trace, current, emit, pack, vtype
 from autograph.ops import core
 
@@ -270,18 +270,3 @@ class Suppress:
 
     def __init__(self, *classes: Any) -> None:
         self.classes = classes
-
-
-__all__ = [
-    "Const",
-    "Py",
-    "Unbound",
-    "assert_stmt",
-    "cond",
-    "if_exp",
-    "not_",
-    "raise_stmt",
-    "reraise",
-    "try_stmt",
-    "with_stmt",
-]

@@ -262,6 +262,3 @@ def external_type(trace: Trace, value: Any, reference: Any) -> Type:
         return trace.external[id(value)]
     memo = dict(trace.external)
     return abstract(trace, value, reference.key, memo)
-
-
-__all__ = ["Host", "abstract", "external_type", "is_static", "signature"]

@@ -13,7 +13,7 @@ from typing import Any
 from autograph.core.loader import is_part
 from autograph.graph.graph import Tensor
 from autograph.graph.types import TupleT
-from autograph.operators.branches import and_, not_, rename_unbound, truth
+from autograph.operators.branches import and_, not_, rename_unbound
 from autograph.operators.calls import (
     call,
     call_graph,
@@ -448,6 +448,3 @@ def for_next(
     fetch, item = stepped(iterable)
     test = fetch if extra_test is None else (lambda: and_(extra_test(), fetch))
     while_stmt(test, lambda: body(item()), get_state, set_state, names)
-
-
-__all__ = ["truth"]

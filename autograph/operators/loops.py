@@ -12,7 +12,6 @@ from autograph.graph.graph import Operation, Tensor
 from autograph.graph.types import (
     BOTTOM,
     Array,
-    Const,
     IterT,
     Py,
     Ref,
@@ -27,7 +26,7 @@ from autograph.graph.types import (
     members,
     python_class,
 )
-from autograph.operators.branches import and_, cond, if_stmt, narrow, rename_unbound, truth
+from autograph.operators.branches import and_, if_stmt, narrow, rename_unbound, truth
 from autograph.operators.tracer import (
     UNROLL_LIMIT,
     DeadEnd,
@@ -876,6 +875,3 @@ def _range_iteration(args: tuple[Any, ...]) -> Iteration:
     if _is(start, 0) and _is(step, 1):
         return Iteration(lambda i: i < n, lambda i: i)
     return Iteration(lambda i: i < n, lambda i: emit(containers.RANGE_ITEM, i, start, step))
-
-
-__all__ = ["Const", "cond", "for_stmt", "while_stmt"]

@@ -33,9 +33,9 @@ from autograph.graph.types import (
     members,
     python_class,
 )
-from autograph.operators.branches import cond, is_object, narrow, split, truth
+from autograph.operators.branches import is_object, narrow, split, truth
 from autograph.operators.calls import BoundMethod, BoundOp, call, call_host, handles
-from autograph.operators.external import abstract, is_static, is_user_class, is_user_module
+from autograph.operators.external import is_static, is_user_class, is_user_module
 from autograph.operators.tracer import Trace, TracedValue, current, emit, has_tensor, pack, require, vtype
 from autograph.operators.variables import AttributeReference, Reference, read_outside
 from autograph.ops import arithmetic, containers, core
@@ -978,6 +978,3 @@ class Super(TracedValue):
 
     def truth(self) -> bool:
         return True
-
-
-__all__ = ["abstract", "cond", "get_attr", "set_attr"]

@@ -25,9 +25,7 @@ from autograph.graph.types import (
     BOTTOM,
     UNBOUND,
     Const,
-    Host,
     Py,
-    Ref,
     Scalar,
     Site,
     TooManyTypes,
@@ -35,7 +33,6 @@ from autograph.graph.types import (
     Type,
     Unbound,
     Union,
-    generalize_deep,
     join,
     members,
     without,
@@ -956,22 +953,3 @@ def new_site(kind: str, cls: type, what: str = "") -> Site:
 
 
 base.new_site = new_site
-
-__all__ = [
-    "BOTTOM",
-    "DeadEnd",
-    "Decisions",
-    "Host",
-    "Ref",
-    "Restart",
-    "Trace",
-    "current",
-    "emit",
-    "flatten",
-    "generalize_deep",
-    "pack",
-    "require",
-    "settle",
-    "unflatten",
-    "vtype",
-]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -21,16 +20,15 @@ from autograph.graph.types import (
     SeqT,
     TupleT,
     Type,
-    Union,
     generalize,
     join,
     members,
     python_class,
 )
 from autograph.ops import base
-from autograph.ops.arithmetic import BINARY, COMPARE, element_type
-from autograph.ops.base import NeedConcrete, Op, Refuse, define, infer, type_of
-from autograph.ops.core import BOOL, INT, NONE, STR
+from autograph.ops.arithmetic import BINARY, element_type
+from autograph.ops.base import Op, Refuse, define, infer, type_of
+from autograph.ops.core import BOOL, INT, NONE
 
 # -- displays ------------------------------------------------------------------------------------------------
 
@@ -819,5 +817,3 @@ for _name in ("issubset", "issuperset", "isdisjoint"):
     _method("set", _name, lambda x, y: BOOL)
 for _name in ("intersection_update", "difference_update", "symmetric_difference_update"):
     _method("set", _name, _set_update, "writes")
-
-__all__ = ["COMPARE", "METHODS", "STR", "NeedConcrete", "Union", "builtins"]

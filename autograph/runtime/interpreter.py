@@ -12,12 +12,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from autograph.errors import IntegerOverflow, StagingError
 from autograph.graph.graph import Graph, Operation, Place, Region, Tensor
 from autograph.graph.tree import leaves, map_tree
-from autograph.graph.types import Host, IterT, Py, Ref, Scalar, conforms, members
+from autograph.graph.types import Host, IterT, Py, Ref, conforms, members
 from autograph.tracebacks import at_spots, without_library
 
 MAX_DEPTH = 100_000
@@ -425,6 +423,3 @@ def with_user_traceback(
     inner = without_library(error.__traceback__, only_made=not host)
     spots = [spot for place in places if place is not None for spot in place.spots()]
     return error.with_traceback(at_spots(spots, inner))
-
-
-__all__ = ["Scalar", "np", "run"]
