@@ -80,13 +80,6 @@ class _Flag:
     variable: Variable | None = None
 
 
-@dataclasses.dataclass
-class _Targets:
-    """The flags that break, continue and return set at some place."""
-
-    flags: dict[str, _Flag]
-
-
 class _SetFlag(gast.Pass):  # type: ignore[misc]
     """Stands for `flag = value` until it is known whether anything looks at the flag."""
 

@@ -8,7 +8,6 @@ function nested in the owner), `FunctionDef.variable` and the like for statement
 
 from __future__ import annotations
 
-import builtins
 import sys
 from typing import Any
 
@@ -328,8 +327,3 @@ class _Resolver:
         if name not in self.externals:
             self.externals[name] = Variable(name, None, -1)
         return self.externals[name]
-
-
-def is_builtin(name: str) -> bool:
-    """True for the name of a builtin."""
-    return hasattr(builtins, name)

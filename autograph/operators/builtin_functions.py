@@ -137,6 +137,11 @@ def repr_(value: Any) -> Any:
     return repr_of(value)
 
 
+@handles(ascii)
+def ascii_(value: Any) -> Any:
+    return emit(core.ASCII, pack(value))
+
+
 @handles(format)
 def format_(value: Any, spec: Any = "") -> Any:
     return format_value(value, "", spec)

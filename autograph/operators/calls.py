@@ -110,12 +110,6 @@ class BoundOp(TracedValue):
         return True
 
 
-class Star(tuple[Any, ...]):
-    """Items spread into a call or a display."""
-
-    __slots__ = ()
-
-
 def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
     """`fn(*args, **kwargs)`."""
     trace = current()

@@ -306,7 +306,6 @@ class Trace:
         self.graphs: list[Graph] = [self.graph]
         self.regions: list[Region] = [self.graph.body]
         self.attempts: list[Hashable] = []
-        self.unrolling: list[Hashable] = []
         self.loops: list[tuple[Hashable, bool]] = []  # staged loops around this point: key, could be unrolled
         self.notes: list[Note] = []
         self.steps = 0

@@ -343,7 +343,6 @@ def _contains_rule(container: Any, value: Any) -> Type:
 
 
 CONTAINS = define("contains", operator.contains, _contains_rule, handles=(operator.contains,))
-NOT_CONTAINS = define("not_contains", lambda c, v: v not in c, _contains_rule)
 
 
 def _unary_rule(symbol: str, fn: Callable[[Any], Any]) -> Any:

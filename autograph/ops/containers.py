@@ -72,7 +72,6 @@ def _new_set_rule(items: Any) -> Type:
 
 
 NEW_SET = define("new_set", lambda items: set(items), _new_set_rule, "alloc")
-NEW_FROZENSET_REFUSAL = "A frozenset has no type in a graph."
 
 
 def _new_dict(keys: tuple[Any, ...], values: tuple[Any, ...]) -> dict[Any, Any]:

@@ -210,14 +210,6 @@ def _is_rule(a: Any, b: Any) -> Type:
 IS = define("is", operator.is_, _is_rule, "total")
 
 
-def _is_not_rule(a: Any, b: Any) -> Type:
-    t = _is_rule(a, b)
-    return Const(not t.value) if isinstance(t, Const) else t
-
-
-IS_NOT = define("is_not", operator.is_not, _is_not_rule, "total")
-
-
 def _is_type(value: Any, choices: tuple[Type, ...]) -> bool:
     return any(conforms(value, t) for t in choices)
 
@@ -406,7 +398,6 @@ FORMAT_VALUE = define("format_value", _format_value, always(STR))
 CONCAT_STR = define("concat_str", lambda *parts: "".join(parts), always(STR), "total")
 STR_OF = define("str", str, always(STR))
 REPR_OF = define("repr", repr, always(STR))
-FORMAT = define("format", format, always(STR))
 
 
 # -- numbers -------------------------------------------------------------------------------------------------
@@ -456,7 +447,3 @@ HEX = define("hex", hex, always(STR))
 BIN = define("bin", bin, always(STR))
 OCT = define("oct", oct, always(STR))
 ASCII = define("ascii", ascii, always(STR))
-
-
-def _scalar_kind(t: Type) -> bool:
-    return isinstance(t, (Py, Scalar, Const))
