@@ -300,8 +300,12 @@ def _ordering(symbol: str) -> Any:
     plain = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}[symbol]
 
     def compared(a: Any, b: Any) -> Any:
-        if current() is None or not (has_tensor(a) or has_tensor(b)):
+        if current() is None:
             return plain(a, b)
+        if not (has_tensor(a) or has_tensor(b)):
+            with contextlib.suppress(TypeError):  # raised when the graph runs
+                return plain(a, b)
+            return emit(arithmetic.COMPARE[symbol], a, b)
         if isinstance(a, TracedValue) or isinstance(b, TracedValue):
             return emit(arithmetic.COMPARE[symbol], a, b)
         return compare(symbol, a, b)
