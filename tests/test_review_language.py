@@ -615,3 +615,28 @@ def test_sys_stdout_is_looked_up_at_each_call() -> None:
         sys.stdout.write(f"{n}\n")
 
     agrees(written, (3,), (0,))
+
+
+def test_builtins_that_raise_on_known_values_do_so_when_the_graph_runs() -> None:
+    def none_is_no_container(n: Any) -> Any:
+        return 3 not in None  # type: ignore[operator]
+
+    def no_class(n: Any) -> Any:
+        return isinstance(3, 4)  # type: ignore[arg-type]
+
+    def no_class_either(n: Any) -> Any:
+        return issubclass(3, int)  # type: ignore[arg-type]
+
+    def not_ordered(n: Any) -> Any:
+        x = None
+        return x < n if n < 0 else x < [3]
+
+    def nothing(n: Any) -> Any:
+        return max()  # type: ignore[call-overload]
+
+    for fn in (none_is_no_container, no_class, no_class_either, not_ordered, nothing):
+        with pytest.raises(TypeError) as plain:
+            fn(1)
+        with pytest.raises(TypeError) as staged:
+            ag.to_graph(fn)(1)
+        assert str(staged.value) == str(plain.value)

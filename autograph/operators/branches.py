@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -232,8 +233,12 @@ def is_not(a: Any, b: Any) -> Any:
 
 def in_(value: Any, container: Any) -> Any:
     """`value in container`."""
-    if current() is None or not (has_tensor(value) or has_tensor(container)):
+    if current() is None:
         return value in container
+    if not (has_tensor(value) or has_tensor(container)):
+        with contextlib.suppress(TypeError):  # raised when the graph runs
+            return value in container
+        return emit(CONTAINS, container, value)
     from autograph.operators.objects import contains_object
 
     if (handled := contains_object(container, value)) is not None:

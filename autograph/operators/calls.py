@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autograph.core.loader import is_generated
+from autograph.errors import StagingError
 from autograph.graph.graph import Graph, Operation, Tensor
 from autograph.graph.types import (
     BOTTOM,
@@ -45,6 +46,7 @@ from autograph.operators.tracer import (
     pack,
     record,
     unflatten,
+    user_place,
     vtype,
 )
 from autograph.ops import core
@@ -135,7 +137,7 @@ def call(fn: Any, /, *args: Any, **kwargs: Any) -> Any:
     except TypeError:
         handler = op = None
     if handler is not None:
-        return handler(*args, **kwargs)
+        return _handled(handler, fn, args, kwargs)
     if op is not None:
         return call_op(op, args, kwargs)
     if isinstance(fn, functools.partial):
@@ -166,6 +168,18 @@ def _is_user_object(value: Any) -> bool:
     return isinstance(value, Tensor) and any(
         isinstance(m, Ref) and m.kind == "object" for m in members(value._ag_type)
     )
+
+
+def _handled(handler: Any, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A builtin that the operators answer for; what it raises on known values, it raises when the graph runs."""
+    try:
+        return handler(*args, **kwargs)
+    except StagingError:
+        raise
+    except Exception as error:
+        if user_place(error) is not None or has_tensor(args) or has_tensor(tuple(kwargs.values())):
+            raise
+        return emit(core.HOST_CALL, fn, *args, type_=BOTTOM, **kwargs)
 
 
 def call_op(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
