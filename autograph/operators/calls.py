@@ -171,7 +171,7 @@ def _is_user_object(value: Any) -> bool:
 
 
 def _handled(handler: Any, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A builtin that the operators answer for; what it raises on known values, the graph raises when it runs."""
+    """A builtin that the operators answer for; what it raises on known values, the run raises."""
     try:
         return handler(*args, **kwargs)
     except StagingError:
