@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograph.graph.graph import Tensor
-from autograph.graph.types import Ref, TupleT, Type, members
+from autograph.graph.types import Host, Ref, TupleT, Type, join, members
 from autograph.operators.branches import is_object, split
 from autograph.operators.calls import Splat, call
 from autograph.operators.loops import ItemsOf, Lazy, for_stmt, is_stream, known_items
@@ -252,10 +252,18 @@ def unpack(value: Any, before: int, after: int | None = None) -> tuple[Any, ...]
         if inner is not None:
             return unpack(inner[0], before, after)
     packed = emit(ops.UNPACK, pack(value), before, after, raw=True)
-    if isinstance(packed, Tensor):
-        assert isinstance(packed._ag_type, TupleT)
-        return unpack_tuple(packed, packed._ag_type)
-    return tuple(packed)
+    if not isinstance(packed, Tensor):
+        return tuple(packed)
+    t = packed._ag_type
+    if isinstance(t, TupleT):
+        return unpack_tuple(packed, t)
+    count = before if after is None else before + after + 1
+    return tuple(emit(core.ITEM, packed, i, type_=_part_type(t, i)) for i in range(count))
+
+
+def _part_type(t: Type, index: int) -> Type:
+    """The type of one part, where some alternatives have no known type."""
+    return join(*(m.items[index] if isinstance(m, TupleT) else Host() for m in members(t)))
 
 
 # -- operators that plain Python cannot leave to the operands ------------------------------------------------
