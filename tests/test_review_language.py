@@ -640,3 +640,20 @@ def test_builtins_that_raise_on_known_values_do_so_when_the_graph_runs() -> None
         with pytest.raises(TypeError) as staged:
             ag.to_graph(fn)(1)
         assert str(staged.value) == str(plain.value)
+
+
+def test_a_parameter_may_be_local_to_a_branch() -> None:
+    def f(n: Any, a: Any) -> Any:
+        if n == 7:
+            return 0
+        if n > 0:
+            a = n
+        else:
+            a = -n
+        b = a
+        n, a = a, n
+        return b
+
+    staged = ag.to_graph(f)
+    for n in (7, 3, -3):
+        assert staged(n, 1) == f(n, 1)

@@ -42,9 +42,7 @@ class _Assignment:
             at = self.at if statements is self.function.body else 0
             target = self.given.get(id(statements))
             given = getattr(target, "variable", None) if isinstance(target, gast.Name) else None
-            unset = sorted(
-                (v for v in variables if not v.parameter and v is not given), key=lambda v: v.index
-            )
+            unset = sorted((v for v in variables if v is not given), key=lambda v: v.index)
             new = [self.marker(variable) for variable in unset]
             locate(new, self.function)
             statements[at:at] = new
