@@ -625,8 +625,6 @@ def origins(tree: Any) -> Iterator[Hashable]:
                 yield tensor._ag_name
         elif op.name == "load":
             yield ("load", op.args[0].key)
-        elif op.name in ("get_attr", "item") and op.kwargs.get("origin") is not None:
-            yield op.kwargs["origin"]
         elif not op.regions:
             todo.extend(op.inputs)
 
@@ -680,7 +678,7 @@ def pack(value: Any) -> Any:
         from autograph.ops.core import MAKE_TUPLE
 
         if type(value) is tuple:
-            return emit(MAKE_TUPLE, tuple(value), static_items=True, raw=True)
+            return emit(MAKE_TUPLE, tuple(value), raw=True)
         from autograph.ops.core import MAKE_NAMEDTUPLE
 
         return emit(MAKE_NAMEDTUPLE, type(value), *value, raw=True)
@@ -844,9 +842,7 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
     trace = current()
     if trace is None:
         record(op.name)
-        kwargs.pop("static_items", None)
         return op.kernel(*args, **kwargs)
-    kwargs.pop("static_items", None)
     args, kwargs = map_tree(_leaf, (args, kwargs))
     traced = False
     for leaf in leaves((args, kwargs)):

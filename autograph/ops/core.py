@@ -265,7 +265,7 @@ TYPE = define("type", type, _type_rule, "total")
 
 # -- attributes of objects (the operators say what type a field has) -----------------------------------------
 
-GET_ATTR = define("get_attr", lambda x, name, origin=None: getattr(x, name), always(Host()), "effect")
+GET_ATTR = define("get_attr", getattr, always(Host()), "effect")
 
 
 def _get_field(x: Any, name: str) -> Any:

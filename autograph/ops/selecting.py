@@ -29,7 +29,7 @@ from autograph.ops.rules import (
     sizes,
     typed,
 )
-from autograph.ops.shaping import axes_of, dtype_in, plus, size_of
+from autograph.ops.shaping import axes_of, dtype_in, plus, size_of, unknown_along
 
 __all__: list[str] = []
 
@@ -185,17 +185,11 @@ def writing(*, scalars: bool = False) -> Callable[..., Type]:
 
 
 def _compress(condition: Type, a: Type, axis: Static = None, out: Any = None) -> Type:
-    shape: Any = shape_of(a)
     if len(shape_of(condition) or ()) != 1:
         return BOTTOM
     if out is not None:
         return type_of(out)
-    if axis is None:
-        return Array(dtype_in(a), (None,))
-    found = axes_of(axis, len(shape))
-    if found is BOTTOM:
-        return BOTTOM  # type: ignore[no-any-return]
-    return Array(dtype_in(a), tuple(None if i == found[0] else d for i, d in enumerate(shape)))
+    return unknown_along(a, axis)
 
 
 def _extract(condition: Type, arr: Type) -> Type:

@@ -37,7 +37,7 @@ from autograph.ops.base import (
 )
 from autograph.ops.rules import Static, Types, numpy_op, quietly, sizes, typed
 
-__all__ = ["axes_of", "dtype_in", "list_of", "reshaped", "size_of", "transposed"]
+__all__ = ["axes_of", "dtype_in", "list_of", "reshaped", "size_of", "transposed", "unknown_along"]
 
 
 def dtype_in(a: Any) -> np.dtype[Any]:
@@ -615,15 +615,16 @@ def _append(arr: Type, values: Type, axis: Static = None) -> Type:
 
 def _insert_or_delete(fn: Any) -> Any:
     def insert(arr: Type, obj: Any, values: Type, axis: Static = None) -> Type:
-        return _of_rank(arr, axis)
+        return unknown_along(arr, axis)
 
     def delete(arr: Type, obj: Any, axis: Static = None) -> Type:
-        return _of_rank(arr, axis)
+        return unknown_along(arr, axis)
 
     return typed(insert if fn is np.insert else delete)
 
 
-def _of_rank(arr: Type, axis: Any) -> Type:
+def unknown_along(arr: Type, axis: Any) -> Type:
+    """An array like `arr`, of unknown length along `axis` (None: flattened)."""
     shape: Any = shape_of(arr)
     if axis is None:
         return Array(dtype_in(arr), (None,))
@@ -650,7 +651,7 @@ def _trim_zeros(filt: Any, trim: Static = "fb", axis: Static = None) -> Type:
         return t
     if axis is None:
         return Array(t.dtype, (None,) * len(t.shape))
-    return _of_rank(t, axis)
+    return unknown_along(t, axis)
 
 
 def _sliding_window_view(x: Type, window_shape: Static, axis: Static = None, **options: Any) -> Type:

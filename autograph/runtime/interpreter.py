@@ -36,7 +36,6 @@ class Code:
     instructions: list[tuple[Any, ...]]
     size: int
     params: list[int]
-    constants: list[tuple[int, Any]]
 
     def listing(self) -> str:
         """The instructions as text, one a line: number, kind, op or target, user's line."""
@@ -220,7 +219,7 @@ class _Lowering:
         if self.region(self.graph.body):
             results = self.graph.body.results or ()
             self.emit(RETURN, [self.source(r) for r in results])
-        return Code(self.graph.name, self.out, self.size, self.params, [])
+        return Code(self.graph.name, self.out, self.size, self.params)
 
 
 class _Slot:
