@@ -2,8 +2,8 @@
 
     python -m tests.programs.compare --level a --count 10000 --seed 0 --jobs 2 --shrink
 
-Each program is converted once per mode and called on its three inputs in turn, then on the first one
-again. A program that takes too long is a hang; a worker process that dies is a crash.
+Each program is compiled once; in each mode a fresh module of it is called on its three inputs in turn, then
+on the first one again. A program that takes too long is a hang; a worker process that dies is a crash.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
-from tests.programs.generator import LEVELS, Program, generate, load, make_args
+from tests.programs.generator import LEVELS, Program, compiled, generate, load, make_args
 from tests.programs.oracle import HangError, Outcome, difference, outcome
 
 __all__ = ["MODES", "Failure", "Report", "check", "main", "run", "staged_counts"]
@@ -65,40 +65,64 @@ def check(
     """Runs a program plainly and in the modes, and collects the differences."""
     report = Report(program)
     report.counts["programs"] += 1
-    order = [*range(len(program.inputs)), 0]
-    expected = list(_calls(program, "plain", order, timeout, report))
-    if len(expected) < len(order):
-        return report
-    for mode in modes:
-        for position, (plain, got) in enumerate(zip(expected, _calls(program, mode, order, timeout, report))):
-            if got.refused is not None and "internal error" in got.refused:
-                text = _template(got.refused)
-                report.failures.append(Failure(mode, position, "internal", got.refused, text))
-                break
-            if got.refused is not None:
-                text = re.sub(r"\d+", "#", got.refused.strip().splitlines()[0])[:160]
-                report.refusals.append(Failure(mode, position, "refused", got.refused, text))
-                report.counts[f"{mode} refused"] += 1
-                break  # the state of the globals may differ from here on
-            if found := difference(plain, got):
-                kind = f"{found.kind}"
-                plainly = type(plain.error).__name__ if plain.error is not None else "value"
-                text = f"{plainly} / {_template(got.error)}" if found.kind == "exception" else ""
-                report.failures.append(Failure(mode, position, kind, str(found), text))
-                break
-    if counting and "graph" in modes and not report.failures and not report.refusals:
-        _count(program, report, timeout)
-    for key in [key for key in linecache.cache if key.startswith("<program ")]:
-        del linecache.cache[key]
+    code = compiled(program)
+    try:
+        _check(program, code, modes, timeout, counting, report)
+    finally:
+        linecache.cache.pop(code.co_filename, None)
     return report
 
 
+def _check(
+    program: Program, code: CodeType, modes: tuple[str, ...], timeout: float, counting: bool, report: Report
+) -> None:
+    order = [*range(len(program.inputs)), 0]
+    namespace = load(program, code)
+    expected = list(_calls(program, namespace, "plain", namespace["f"], (), order, timeout, report))
+    if len(expected) < len(order):
+        return
+    for mode in modes:
+        namespace = load(program, code)
+        call, refusals = _callable(namespace["f"], mode)
+        calls = _calls(program, namespace, mode, call, refusals, order, timeout, report)
+        found = len(report.failures) + len(report.refusals)
+        for position, (plain, got) in enumerate(zip(expected, calls)):
+            if _compare(mode, position, plain, got, report):
+                break  # the state of the globals may differ from here on
+        if counting and mode == "graph" and len(report.failures) + len(report.refusals) == found:
+            _count(call, make_args(program.inputs[0], namespace), report, timeout)
+
+
+def _compare(mode: str, position: int, plain: Outcome, got: Outcome, report: Report) -> bool:
+    """Notes what a mode did otherwise than plain Python in one call; False if it did the same."""
+    if got.refused is not None and "internal error" in got.refused:
+        report.failures.append(Failure(mode, position, "internal", got.refused, _template(got.refused)))
+        return True
+    if got.refused is not None:
+        text = re.sub(r"\d+", "#", got.refused.strip().splitlines()[0])[:160]
+        report.refusals.append(Failure(mode, position, "refused", got.refused, text))
+        report.counts[f"{mode} refused"] += 1
+        return True
+    found = difference(plain, got)
+    if found is None:
+        return False
+    plainly = type(plain.error).__name__ if plain.error is not None else "value"
+    text = f"{plainly} / {_template(got.error)}" if found.kind == "exception" else ""
+    report.failures.append(Failure(mode, position, found.kind, str(found), text))
+    return True
+
+
 def _calls(
-    program: Program, mode: str, order: list[int], timeout: float, report: Report
+    program: Program,
+    namespace: dict[str, Any],
+    mode: str,
+    call: Callable[..., Any],
+    refusals: tuple[type[BaseException], ...],
+    order: list[int],
+    timeout: float,
+    report: Report,
 ) -> Iterator[Outcome]:
     """The outcomes of the calls in one mode, in one namespace; ends early at a hang."""
-    namespace = load(program, f" {mode}")
-    call, refusals = _callable(namespace["f"], mode)
     for position in order:
         args = make_args(program.inputs[position], namespace)
         try:
@@ -115,21 +139,18 @@ def _calls(
 def _callable(
     fn: Callable[..., Any], mode: str
 ) -> tuple[Callable[..., Any], tuple[type[BaseException], ...]]:
-    if mode == "plain":
-        return fn, ()
+    """The function to call in a mode, and the library's own exceptions."""
     import autograph as ag
     from autograph.errors import ConversionError, StagingError
 
     refusals = (StagingError, ConversionError)
-    converted: list[Any] = []
+    converted = ag.to_graph(fn)
+    if mode == "graph":
+        return converted, refusals
 
     def call(*args: Any) -> Any:
-        if not converted:
-            converted.append(ag.to_graph(fn))
-        if mode == "graph":
-            return converted[0](*args)
         with ag.eager(ops=True) if mode == "ops" else ag.eager():
-            return converted[0](*args)
+            return converted(*args)
 
     return call, refusals
 
@@ -154,12 +175,7 @@ def explained(converted: Any, args: tuple[Any, ...]) -> tuple[int, int] | None:
     return staged, sum(": staged" not in line and not any(why in line for why in known) for line in lines)
 
 
-def _count(program: Program, report: Report, timeout: float) -> None:
-    import autograph as ag
-
-    namespace = load(program, " counted")
-    converted = ag.to_graph(namespace["f"])
-    args = make_args(program.inputs[0], namespace)
+def _count(converted: Any, args: Callable[[], tuple[Any, ...]], report: Report, timeout: float) -> None:
     with contextlib.suppress(HangError), _alarm(timeout), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ops = staged_counts(converted, args())

@@ -15,11 +15,12 @@ import random
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 import numpy as np
 
-__all__ = ["LEVELS", "Program", "Writer", "generate", "load", "make_args"]
+__all__ = ["LEVELS", "Program", "Writer", "compiled", "generate", "load", "make_args"]
 
 LEVELS = ("a", "b", "c", "d")
 
@@ -54,14 +55,20 @@ def generate(level: str, seed: int) -> Program:
     return writers[level](random.Random(f"{level}-{seed}")).program(f"{level}-{seed}")
 
 
-def load(program: Program, tag: str = "") -> dict[str, Any]:
-    """Runs the module text in a fresh namespace; its source is found by `inspect` through linecache."""
-    filename = f"<program {program.name}{tag}>"
+def compiled(program: Program) -> CodeType:
+    """The code of the module text, whose source is found by `inspect` through linecache."""
+    filename = f"<program {program.name}>"
     linecache.cache[filename] = (len(program.source), None, program.source.splitlines(True), filename)
-    namespace: dict[str, Any] = {"__name__": "program", "__file__": filename}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # `1 is None`
-        exec(compile(program.source, filename, "exec"), namespace)
+        return compile(program.source, filename, "exec")
+
+
+def load(program: Program, code: CodeType | None = None) -> dict[str, Any]:
+    """Runs the module text in a fresh namespace; modules of one `code` share what the library keeps of it."""
+    code = compiled(program) if code is None else code
+    namespace: dict[str, Any] = {"__name__": "program", "__file__": code.co_filename}
+    exec(code, namespace)
     return namespace
 
 
