@@ -194,13 +194,14 @@ def _alarm(seconds: float) -> Iterator[None]:
     def ring(number: int, frame: FrameType | None) -> None:
         raise HangError
 
-    previous = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again each second: a bare except may swallow one
+    previous = signal.signal(signal.SIGPROF, ring)
+    # Processor time: a busy machine is no hang. Again each second: a bare except may swallow one.
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, previous)
 
 
 def _template(error: Any) -> str:
@@ -279,7 +280,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--modes", default=",".join(MODES))
-    parser.add_argument("--timeout", type=float, default=20.0, help="seconds for one call")
+    parser.add_argument("--timeout", type=float, default=20.0, help="seconds of processor time for one call")
     parser.add_argument("--shrink", action="store_true", help="shrink one program per cause")
     parser.add_argument("--show", type=int, default=10, help="number of failing programs to print")
     options = parser.parse_args(argv)
@@ -307,6 +308,7 @@ def main(argv: list[str] | None = None) -> int:
             counts["crashes"] += failure.kind == "crash"
             bad.add(report.program.name)
             causes[failure.cause] += 1
+            print(f"{report.program.name}: {failure.mode}, {failure.kind}", file=sys.stderr, flush=True)
             known = failing.get(failure.cause)
             if known is None or len(report.program.source) < len(known.program.source):
                 failing[failure.cause] = Report(report.program, [failure])

@@ -8,11 +8,15 @@ Kinds of names: `list` (of numbers), `dict` (from strings to numbers), `set`, `t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from tests.programs.arrays import ArrayWriter
 
 __all__ = ["ObjectWriter"]
+
+GROWTH = re.compile(r"append|extend|insert|scope|\+= [\[(]|\.add|\.run|\[.*:.*\] =|^ *(with|def) ")
+"""What stands in a line that may make a list longer, also a list under another name."""
 
 CONTAINERS = ("list", "dict", "set", "tup", "obj", "vec")
 
@@ -296,7 +300,7 @@ class ObjectWriter(ArrayWriter):
 
     def place(self, kind: str) -> str:
         """A name for a container."""
-        found = self.arrays(kind)
+        found = [name for name in self.arrays(kind) if name not in self.locked]
         if found and self.chance(0.25):
             return str(self.pick(found))
         return self.new("c")
@@ -646,7 +650,11 @@ class ObjectWriter(ArrayWriter):
         for bound, kind in kinds.items():
             self.bind(bound, kind)
         self.loops += 1
+        growing = [n for n in re.findall(r"\w+", header) if before[0].get(n) in ("list", "obj")]
+        held = set(growing) - self.locked
+        self.locked |= held
         with self.block():
+            start = len(self.lines)
             if (
                 name.isidentifier()
                 and self.names.get(name) == "list"
@@ -657,6 +665,10 @@ class ObjectWriter(ArrayWriter):
             for _ in range(self.rng.randint(1, 2)):
                 if self.statement():
                     break
+            if any(GROWTH.search(line) for line in self.lines[start:]):  # such a loop might never end
+                for n in growing:
+                    self.lines.insert(start, "    " * self.indent + f"if len({n}) > 40: break")
+        self.locked -= held
         self.loops -= 1
         self.loop_end(before)
 
