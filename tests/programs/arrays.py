@@ -14,6 +14,12 @@ from tests.programs.generator import Writer
 __all__ = ["ArrayWriter"]
 
 ARRAYS = ("f1", "i1", "m1", "f2")
+NEW = {
+    "f1": "np.arange(4.0)",
+    "i1": "np.arange(4)",
+    "m1": "np.array([True, False, True, False])",
+    "f2": "np.ones((4, 3))",
+}
 
 
 class ArrayWriter(Writer):
@@ -94,15 +100,11 @@ class ArrayWriter(Writer):
     def array(self, *kinds: str) -> str:
         """The name of an array, or a new array."""
         found = self.arrays(*kinds)
-        if found:
-            return str(self.pick(found))
-        kind = kinds[0] if kinds else "f1"
-        return {
-            "f1": "np.arange(4.0)",
-            "i1": "np.arange(4)",
-            "m1": "np.array([True, False, True, False])",
-            "f2": "np.ones((4, 3))",
-        }[kind]
+        return str(self.pick(found)) if found else NEW[kinds[0] if kinds else "f1"]
+
+    def constant(self, kind: str) -> str:
+        """A literal, or a new array."""
+        return NEW.get(kind) or super().constant(kind)
 
     def array_target(self, kind: str) -> str:
         """A name for an array."""
