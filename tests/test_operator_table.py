@@ -6,10 +6,13 @@ A fixed sample runs by default; `AUTOGRAPH_TABLE=1.0` sets the share of all pair
 from __future__ import annotations
 
 import os
+from typing import Any
 
+import numpy as np
 import pytest
 
-from tests.programs.table import BINARY, UNARY, check_operator
+import autograph as ag
+from tests.programs.table import BINARY, UNARY, check_call, check_operator, make_function
 
 SHARE = float(os.environ.get("AUTOGRAPH_TABLE", "0.02"))
 PAIRS = 1.0 if SHARE == 1.0 else 0.15
@@ -20,3 +23,35 @@ def test_operator_agrees_with_python(name: str) -> None:
     """Value, exact type, exception and message are those of Python."""
     problems, counts = check_operator(name, SHARE, PAIRS)
     assert not problems, "\n".join(problems[:5]) + f"\n({len(problems)} of {counts['calls']} calls)"
+
+
+@pytest.mark.parametrize(
+    ("text", "args"),
+    [
+        ("a < b in (True, 2)", (1, np.int16(3))),
+        ("a is not None is b", (1, None)),
+        ("1 in a not in (2, 3)", ((1, 2), 0)),
+        ("[10, 20, 30][a]", (np.array(1),)),
+        ("(1, 2, 3)[a]", (np.array(1, np.uint8),)),
+        ("'ab' * a", (np.uint16(2),)),
+        ("a * b'ab'", (np.int64(2),)),
+        ("[1, 2] * a", (np.array(3),)),
+        ("x = [1, 2]; y = x; x *= a; return x, y", (np.array(3),)),
+        ("x = [1, 2]; y = x; x *= a; return x, y", (np.int8(3),)),
+        ("x = [1, 2]; y = x; x += a; return x, y", (np.array([3, 4]),)),
+        ("x = [1, 2, 3]; x.insert(a, 9); return x", (np.array(1),)),
+    ],
+)
+def test_found_by_the_table(text: str, args: tuple[Any, ...]) -> None:
+    """What the whole table once found."""
+    assert check_call(text, *args) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["3 ** a", "pow(a, a)", "x = 3; x **= a; return x", "True << a", "math.factorial(a)", "math.perm(a, 30)"],
+)
+def test_integer_that_python_takes_ages_to_compute_is_refused_at_once(text: str) -> None:
+    """A result that is sure to be too wide is not computed first."""
+    with pytest.raises(ag.IntegerOverflow):
+        ag.to_graph(make_function(text))(2**40)

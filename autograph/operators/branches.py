@@ -253,6 +253,9 @@ def not_in(value: Any, container: Any) -> Any:
     return not_(in_(value, container))
 
 
+_COMPARE.update({"is": is_, "is not": is_not, "in": in_, "not in": not_in})
+
+
 def split(
     value: Tensor, choose: Callable[[Type], bool], special: Callable[[Any], Any], rest: Callable[[Any], Any]
 ) -> Any:

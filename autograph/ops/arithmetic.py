@@ -25,7 +25,7 @@ from autograph.graph.types import (
     python_class,
 )
 from autograph.ops import base
-from autograph.ops.base import Op, Refuse, define, elementwise, is_number, sequence, type_of
+from autograph.ops.base import Op, Refuse, define, elementwise, has_index, is_number, sequence, type_of
 
 NUMBERS = (bool, int, float, complex)
 
@@ -91,8 +91,10 @@ def _sequences(symbol: str, s: Type, t: Type, numeric: base.Rule) -> Type:
         return Py(p)
     if symbol == "+" and p is q and p in (str, bytes):
         return Py(p)
-    if symbol == "*" and {p, q} & {str, bytes} and {p, q} & {int, bool}:
-        return Py(p if p in (str, bytes) else q)  # type: ignore[arg-type]
+    if symbol == "*" and p in (str, bytes):
+        return Py(p) if has_index(t) and not isinstance(t, Array) else BOTTOM
+    if symbol == "*" and q in (str, bytes):
+        return Py(q) if has_index(s) and not isinstance(s, Array) else BOTTOM
     s_items, s_length = sequence(s)
     t_items, t_length = sequence(t)
     if (_is_array(s) and t_items is not None) or (_is_array(t) and s_items is not None):
@@ -139,7 +141,7 @@ def _sequences(symbol: str, s: Type, t: Type, numeric: base.Rule) -> Type:
 
 
 def _repeat(s: Type, count: Type) -> Type:
-    if python_class(count) not in (int, bool):
+    if not has_index(count):
         return BOTTOM
     items, _ = sequence(s)
     if isinstance(s, Ref):
@@ -215,7 +217,7 @@ def _inplace_rule(symbol: str, binary: base.Rule) -> base.Rule:
                 return BOTTOM
             return s
         if isinstance(s, Ref) and s.kind == "list":
-            return _inplace_list(symbol, s, t)
+            return _inplace_list(symbol, s, t, binary)
         if isinstance(s, Ref) and s.kind == "set" and symbol in ("|", "&", "-", "^"):
             if not (isinstance(t, Ref) and t.kind == "set"):
                 return BOTTOM
@@ -241,7 +243,9 @@ def _inplace_rule(symbol: str, binary: base.Rule) -> base.Rule:
     return rule
 
 
-def _inplace_list(symbol: str, s: Ref, t: Type) -> Type:
+def _inplace_list(symbol: str, s: Ref, t: Type, binary: base.Rule) -> Type:
+    if isinstance(t, Array) or (_is_array(t) and not (symbol == "*" and has_index(t))):
+        return binary(s, t)
     if symbol == "+":
         elem = element_type(t)
         if elem is None:
@@ -249,7 +253,7 @@ def _inplace_list(symbol: str, s: Ref, t: Type) -> Type:
         s.site.unfix()
         s.site.widen(elem)
         return s
-    if symbol == "*" and python_class(t) in (int, bool):
+    if symbol == "*" and has_index(t):
         s.site.unfix()
         return s
     return BOTTOM
@@ -279,13 +283,23 @@ def element_type(t: Type) -> Type | None:
     return None
 
 
+def _wide_power(a: Any, b: Any, modulus: Any = None) -> bool:
+    return type(a) is int and type(b) is int and b > 64 and abs(a) > 1 and modulus is None
+
+
+def _wide_shift(a: Any, b: Any) -> bool:
+    return type(a) in (int, bool) and type(b) is int and b > 64 and a != 0
+
+
+_WIDE = {"**": _wide_power, "<<": _wide_shift}
 BINARY: dict[str, Op] = {}
 INPLACE: dict[str, Op] = {}
 for _symbol, (_name, _fn, _ifn) in SYMBOLS.items():
     _rule = _matmul_rule if _symbol == "@" else _binary_rule(_symbol, _fn)
-    BINARY[_symbol] = define(_name, _fn, _rule, handles=(_fn,))
+    _wide = _WIDE.get(_symbol)
+    BINARY[_symbol] = define(_name, _fn, _rule, handles=(_fn,), wide=_wide)
     INPLACE[_symbol] = define(
-        "i" + _name, _ifn, _inplace_rule(_symbol, _rule), "writes", "view", handles=(_ifn,)
+        "i" + _name, _ifn, _inplace_rule(_symbol, _rule), "writes", "view", handles=(_ifn,), wide=_wide
     )
 
 
@@ -384,4 +398,4 @@ def _pow_rule(a: Any, b: Any, modulus: Any = None) -> Type:
     return Py(int)
 
 
-POW = define("pow3", pow, _pow_rule, handles=(pow,))
+POW = define("pow3", pow, _pow_rule, handles=(pow,), wide=_wide_power)

@@ -66,6 +66,8 @@ class Op:
     `writes` (through its first operand), `view` (the result may share memory with, or be, an operand),
     `host` (runs foreign code), `effect` (visible otherwise), `total` (never raises). `out` is the
     position of an output argument, see `effects`. `always` is the type of every result, where there is one.
+    `wide` tells of arguments for which the result is sure to be an integer of more than 64 bits: a graph
+    does not compute it (it may take Python for ages).
     """
 
     name: str
@@ -75,6 +77,7 @@ class Op:
     handles: tuple[Any, ...] = ()
     out: int | None = None
     always: Type | None = None
+    wide: Callable[..., bool] | None = None
 
     def effects(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> frozenset[str]:
         """The traits of one call: with `out` it writes and gives it; without `copy` it may do so."""
@@ -117,11 +120,12 @@ def define(
     handles: tuple[Any, ...] = (),
     out: int | None = None,
     always: Type | None = None,
+    wide: Callable[..., bool] | None = None,
 ) -> Op:
     """Registers an op; a name is defined once."""
     if name in OPS:
         raise ValueError(f"op {name!r} is defined twice")
-    op = Op(name, kernel, rule, frozenset(traits), handles, out, always)
+    op = Op(name, kernel, rule, frozenset(traits), handles, out, always, wide)
     OPS[name] = op
     for function in handles:
         BY_FUNCTION[function] = op
@@ -386,6 +390,22 @@ def is_number(t: Any) -> bool:
     if isinstance(t, Const):
         return isinstance(t.value, (bool, int, float, complex, np.generic))
     return isinstance(t, (Scalar, Array)) or (isinstance(t, Py) and t.cls in (bool, int, float, complex))
+
+
+def has_index(t: Any) -> bool:
+    """Whether values of the type may stand for an index or a count (they have `__index__`).
+
+    >>> [has_index(t) for t in (Py(bool), 2, Scalar(np.dtype("u1")), Array(np.dtype(int), ()))]
+    [True, True, True, True]
+    >>> [has_index(t) for t in (Py(float), Scalar(np.dtype(bool)), Array(np.dtype(int), (1,)))]
+    [False, False, False]
+    """
+    t = type_of(t)
+    if isinstance(t, (Scalar, Array)):
+        return t.dtype.kind in "iu" and (isinstance(t, Scalar) or t.shape in ((), None))
+    if isinstance(t, Const):
+        return isinstance(t.value, (int, np.integer))
+    return isinstance(t, Py) and t.cls in (int, bool)
 
 
 def elementwise(fn: Callable[..., Any]) -> Rule:

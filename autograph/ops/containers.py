@@ -27,7 +27,7 @@ from autograph.graph.types import (
 )
 from autograph.ops import base
 from autograph.ops.arithmetic import BINARY, element_type
-from autograph.ops.base import Op, Refuse, define, infer, type_of
+from autograph.ops.base import Op, Refuse, define, has_index, infer, type_of
 from autograph.ops.core import BOOL, INT, NONE
 
 # -- displays ------------------------------------------------------------------------------------------------
@@ -130,11 +130,6 @@ def merge_dict(target: Ref, source: Type) -> bool:
 # -- subscripts ----------------------------------------------------------------------------------------------
 
 
-def _is_index(t: Type) -> bool:
-    cls = python_class(t)
-    return cls in (int, bool) or (isinstance(t, Scalar) and t.dtype.kind in "iu")
-
-
 def _get_item_rule(x: Any, index: Any) -> Type:
     t = type_of(x)
     if isinstance(t, (Array, Scalar)) or (
@@ -153,13 +148,13 @@ def _get_item_rule(x: Any, index: Any) -> Type:
     if isinstance(t, Const) and cls not in (str, bytes, range, tuple) and t.value is not None:
         return _get_from_constant(t.value, index)
     if cls in (str, bytes):
-        return (Py(cls) if cls is str or is_slice else INT) if is_slice or _is_index(i) else BOTTOM
+        return (Py(cls) if cls is str or is_slice else INT) if is_slice or has_index(i) else BOTTOM
     if cls is range:
-        return Py(range) if is_slice else (INT if _is_index(i) else BOTTOM)
+        return Py(range) if is_slice else (INT if has_index(i) else BOTTOM)
     if isinstance(t, TupleT):
         return _get_from_tuple(t, i)
     if isinstance(t, SeqT):
-        return t if is_slice else (t.elem if _is_index(i) else BOTTOM)
+        return t if is_slice else (t.elem if has_index(i) else BOTTOM)
     if isinstance(t, Ref) and t.kind == "list":
         return _get_from_list(t, i, is_slice)
     if isinstance(t, Ref) and t.kind == "dict":
@@ -207,7 +202,7 @@ def _get_from_tuple(t: TupleT, i: Any) -> Type:
         return TupleT(picked) if isinstance(picked, tuple) else picked
     if isinstance(i, slice) or python_class(i) is slice:
         return SeqT(join(*t.items))
-    return join(*t.items) if _is_index(i) else BOTTOM
+    return join(*t.items) if has_index(i) else BOTTOM
 
 
 def _get_from_list(t: Ref, i: Any, is_slice: bool) -> Type:
@@ -231,7 +226,7 @@ def _get_from_list(t: Ref, i: Any, is_slice: bool) -> Type:
         new.unfix()
         new.widen(site.read())
         return Ref(new)
-    if not _is_index(i):
+    if not has_index(i):
         return BOTTOM
     if isinstance(i, Const) and site.fixed is not None:
         site.was_read = True
@@ -272,7 +267,7 @@ def _set_item_rule(x: Any, index: Any, value: Any) -> Type:
                 return BOTTOM
             t.site.unfix()
             t.site.widen(elem)
-        elif not _is_index(i):
+        elif not has_index(i):
             return BOTTOM
         elif isinstance(i, Const):
             t.site.widen_position(int(i.value), v)
@@ -546,10 +541,7 @@ ALL = define("all", all, lambda x: BOTTOM if element_type(type_of(x)) is None el
 
 
 def _range_rule(*args: Any) -> Type:
-    def fits(t: Type) -> bool:
-        return _is_index(t) or (isinstance(t, Array) and t.dtype.kind in "iu")
-
-    return Py(range) if all(fits(type_of(a)) for a in args) else BOTTOM
+    return Py(range) if all(map(has_index, args)) else BOTTOM
 
 
 RANGE = define("range", range, _range_rule)
@@ -646,7 +638,7 @@ def _extend(x: Ref, values: Any) -> Type:
 
 
 def _insert(x: Ref, index: Any, value: Any) -> Type:
-    return _append(x, value) if _is_index(type_of(index)) else BOTTOM
+    return _append(x, value) if has_index(index) else BOTTOM
 
 
 def _shrink(x: Ref, *args: Any) -> Type:
@@ -656,7 +648,7 @@ def _shrink(x: Ref, *args: Any) -> Type:
 
 def _pop(x: Ref, index: Any = -1) -> Type:
     x.site.unfix()
-    return x.site.read() if _is_index(type_of(index)) else BOTTOM
+    return x.site.read() if has_index(index) else BOTTOM
 
 
 def _list_copy(x: Ref) -> Type:

@@ -9,8 +9,6 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from autograph.errors import StagingError
 from autograph.graph.types import (
     BOTTOM,
@@ -22,7 +20,6 @@ from autograph.graph.types import (
     IterT,
     Py,
     Ref,
-    Scalar,
     SeqT,
     TupleT,
     Type,
@@ -34,7 +31,16 @@ from autograph.graph.types import (
     members,
     python_class,
 )
-from autograph.ops.base import Refuse, define, elementwise, is_number, result_type, sample_call, type_of
+from autograph.ops.base import (
+    Refuse,
+    define,
+    elementwise,
+    has_index,
+    is_number,
+    result_type,
+    sample_call,
+    type_of,
+)
 
 
 def always(t: Type) -> Any:
@@ -420,14 +426,6 @@ TO_FLOAT = define("float", float, _convert_rule(float))
 TO_COMPLEX = define("complex", complex, _convert_rule(complex))
 
 
-def _has_index(t: Type) -> bool:
-    if isinstance(t, (Scalar, Array)):
-        return t.dtype.kind in "iu" and (isinstance(t, Scalar) or t.shape in ((), None))
-    if isinstance(t, Const) and isinstance(t.value, np.integer):
-        return True
-    return python_class(t) in (int, bool)
-
-
 def _round_rule(x: Any, ndigits: Any = None) -> Type:
     if not is_number(x):
         return BOTTOM
@@ -440,7 +438,7 @@ def _round_rule(x: Any, ndigits: Any = None) -> Type:
 
 ROUND = define("round", round, _round_rule)
 ABS = define("abs", abs, lambda x: elementwise(abs)(x) if is_number(x) else BOTTOM)
-INDEX = define("index", operator.index, lambda x: INT if _has_index(type_of(x)) else BOTTOM)
+INDEX = define("index", operator.index, lambda x: INT if has_index(x) else BOTTOM)
 CHR = define("chr", chr, always(STR))
 ORD = define("ord", ord, always(INT))
 HEX = define("hex", hex, always(STR))

@@ -22,9 +22,8 @@ from autograph.graph.types import (
     Type,
     join,
     members,
-    python_class,
 )
-from autograph.ops.base import BY_FUNCTION, Refuse, define, sequence, type_of
+from autograph.ops.base import BY_FUNCTION, Refuse, define, has_index, sequence, type_of
 
 __all__: list[str] = []
 
@@ -87,27 +86,13 @@ def _rounded(fn: Any) -> Callable[..., Type]:
     return rule
 
 
-def _integers(*args: Any) -> bool:
-    """Whether all arguments have `__index__`."""
-    for a in args:
-        t = type_of(a)
-        dtype = t.dtype if isinstance(t, (Scalar, Array)) else None
-        if isinstance(t, Const) and isinstance(t.value, np.generic):
-            dtype = t.value.dtype
-        if dtype is None and python_class(t) not in (int, bool):
-            return False
-        if dtype is not None and dtype.kind not in "biu":
-            return False
-    return True
-
-
 def _of_integers(name: str, count: int | None, most: int | None = None) -> Callable[..., Type]:
     def rule(*args: Any) -> Type:
         if count is not None and not count <= len(args) <= (most or count):
             return BOTTOM
         if name in ("comb", "perm") and len(args) == 2 and type_of(args[1]) == Const(None):
             args = args[:1]
-        return Py(int) if _integers(*args) else BOTTOM
+        return Py(int) if all(map(has_index, args)) else BOTTOM
 
     return rule
 
@@ -239,10 +224,29 @@ _RULES: dict[str, Callable[..., Type]] = {
     "nextafter": _nextafter,
 }
 
+
+def _wide_perm(n: Any, k: Any = None, /) -> bool:
+    """At least k! ways."""
+    k = n if k is None else k
+    return isinstance(n, (int, np.integer)) and isinstance(k, (int, np.integer)) and int(n) >= int(k) > 20
+
+
+def _wide_comb(n: Any, k: Any, /) -> bool:
+    """At least 2 ** k ways for k up to half of n."""
+    return isinstance(n, (int, np.integer)) and isinstance(k, (int, np.integer)) and int(n) - 64 > int(k) > 64
+
+
+_WIDE: dict[str, Callable[..., bool]] = {
+    "factorial": _wide_perm,
+    "comb": _wide_comb,
+    "perm": _wide_perm,
+}
+
 for _name in dir(math):
     _fn = getattr(math, _name)
     if callable(_fn) and not _name.startswith("_"):
-        define(f"math.{_name}", _fn, _RULES.get(_name, _to(FLOAT, 1)), handles=(_fn,))
+        _rule = _RULES.get(_name, _to(FLOAT, 1))
+        define(f"math.{_name}", _fn, _rule, handles=(_fn,), wide=_WIDE.get(_name))
 
 
 def _complex_number(*args: Any) -> bool:

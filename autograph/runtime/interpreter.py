@@ -147,7 +147,7 @@ class _Lowering:
                 isinstance(m, (Ref, Host, IterT)) for t in operation.inputs for m in members(t._ag_type)
             )
             reads = reads or (self.graph.host and operation.name == "load")
-            self.emit(OP, operation.op.kernel, getter, out, check, operation, expected, reads)
+            self.emit(OP, _kernel(operation), getter, out, check, operation, expected, reads)
 
     def cond(self, operation: Operation) -> None:
         then, orelse = operation.regions
@@ -220,6 +220,20 @@ class _Lowering:
             results = self.graph.body.results or ()
             self.emit(RETURN, [self.source(r) for r in results])
         return Code(self.graph.name, self.out, self.size, self.params)
+
+
+def _kernel(operation: Operation) -> Callable[..., Any]:
+    """The function that computes an operation; not for long where the result is sure to be refused."""
+    kernel, wide = operation.op.kernel, operation.op.wide
+    if wide is None:
+        return kernel  # type: ignore[no-any-return]
+
+    def bounded(*args: Any, **kwargs: Any) -> Any:
+        if wide(*args, **kwargs):
+            raise _overflow(operation)
+        return kernel(*args, **kwargs)
+
+    return bounded
 
 
 class _Slot:
