@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from autograph.converters import convert, external_names
+from autograph.converters import Resolved, convert
 from autograph.core.loader import UserFunctions, compile_factory
 from autograph.core.parser import FunctionSource, parse_function
 from autograph.core.unparser import to_source
@@ -34,14 +34,18 @@ class _Source:
     def __init__(self, fn: types.FunctionType) -> None:
         key = id(fn.__code__)
         self.code = weakref.ref(fn.__code__, lambda _: _sources.pop(key, None))
+        self.cells = frozenset(fn.__code__.co_freevars)
         self.source: FunctionSource = parse_function(fn)
         self.functions = UserFunctions(self.source.node)
         self.names: dict[frozenset[str], list[str]] = {}
+        self.resolved: dict[frozenset[str], Resolved] = {}
         self.factories: dict[Any, tuple[Callable[..., types.FunctionType], Any]] = {}
 
     def external(self, shadowed: frozenset[str]) -> list[str]:
         if shadowed not in self.names:
-            self.names[shadowed] = sorted(external_names(self.source, shadowed))
+            resolved = Resolved(self.source, shadowed, self.cells)
+            self.resolved[shadowed] = resolved
+            self.names[shadowed] = sorted(resolved.external_names())
         return self.names[shadowed]
 
 
@@ -135,9 +139,10 @@ def _convert(fn: types.FunctionType) -> _Converted:
         tree = convert(
             entry.source,
             static=frozenset(static),
-            external_cells=frozenset(cells),
+            external_cells=entry.cells,
             modules=modules,
             shadowed=shadowed,
+            resolved=entry.resolved.pop(shadowed, None),
         )
         factory = compile_factory(
             tree,

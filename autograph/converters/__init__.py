@@ -41,9 +41,14 @@ from autograph.core import assignment, liveness, scopes
 from autograph.core.names import Namer, identifiers
 from autograph.core.parser import FunctionSource
 from autograph.core.templates import copy_tree
-from autograph.core.tree import locate
+from autograph.core.tree import locate, statements, walk
 
-__all__ = ["PIPELINE", "convert", "external_names"]
+__all__ = ["PIPELINE", "Resolved", "convert", "external_names"]
+
+
+def _note_kinds(tree: Any, ctx: Context) -> Any:
+    ctx.kinds = frozenset(kind.__name__ for kind in set(map(type, walk(tree)[1:])))
+    return tree
 
 
 def _resolve(tree: Any, ctx: Context) -> Any:
@@ -52,17 +57,17 @@ def _resolve(tree: Any, ctx: Context) -> Any:
 
 
 def _analyse(tree: Any, ctx: Context) -> Any:
-    for node in list(gast.walk(tree)):
-        if isinstance(node, gast.FunctionDef):
-            liveness.find_state(node)
-    for node in list(gast.walk(tree)):
-        if isinstance(node, gast.FunctionDef):
-            assignment.mark_unbound(node, 1 if _docstring(node) else 0)
+    functions = [node for node in statements(tree) if isinstance(node, gast.FunctionDef)]
+    for node in functions:
+        liveness.find_state(node)
+    for node in functions:
+        assignment.mark_unbound(node, 1 if _docstring(node) else 0)
     return tree
 
 
 PIPELINE: list[Callable[[Any, Context], Any]] = [
     unsupported.transform,
+    _note_kinds,
     # Constructs that are short for plainer ones. The result is still an ordinary Python program.
     function_def.drop_annotations,
     keywords.transform,
@@ -77,6 +82,7 @@ PIPELINE: list[Callable[[Any, Context], Any]] = [
     variables.drop_declarations,
     jumps.transform,
     _analyse,  # after jumps: it needs code that only flows downwards
+    _note_kinds,
     # Expressions. Each leaves calls of `ag__` alone.
     assert_stmt.transform,
     raise_stmt.transform,
@@ -98,6 +104,68 @@ PIPELINE: list[Callable[[Any, Context], Any]] = [
     variables.transform,  # last: it writes names in their final form
 ]
 
+_NEEDS: dict[Callable[[Any, Context], Any], frozenset[str]] = {
+    match_stmt.transform: frozenset(["Match"]),
+    with_stmt.split: frozenset(["With"]),
+    hoist.transform: frozenset(["ListComp", "SetComp", "DictComp", "GeneratorExp", "Lambda"]),
+    yield_stmt.transform: frozenset(["Yield", "YieldFrom", "GeneratorExp"]),
+    function_def.transform: frozenset(["FunctionDef", "ClassDef"]),
+    assert_stmt.transform: frozenset(["Assert"]),
+    raise_stmt.transform: frozenset(["Raise"]),
+    call.transform: frozenset(["Call"]),
+    fstring.transform: frozenset(["JoinedStr", "FormattedValue"]),
+    binary_op.transform: frozenset(["BinOp"]),
+    compare.transform: frozenset(["Compare"]),
+    bool_op.transform: frozenset(["BoolOp", "UnaryOp"]),
+    if_exp.transform: frozenset(["IfExp"]),
+    subscript.transform: frozenset(["Subscript"]),
+    display.transform: frozenset(["List", "Set", "Dict", "Starred"]),
+    attribute.transform: frozenset(["Attribute"]),
+    if_stmt.transform: frozenset(["If"]),
+    while_stmt.transform: frozenset(["While"]),
+    for_stmt.transform: frozenset(["For"]),
+    with_stmt.transform: frozenset(["With"]),
+    try_stmt.transform: frozenset(["Try"]),
+}
+"""What a converter looks for: it is left out where the last `_note_kinds` before it saw none of that. So no
+converter may write, between there and here, what another one looks for."""
+
+
+class Resolved:
+    """The first half of a conversion, for which nothing outside the function need be known."""
+
+    def __init__(self, source: FunctionSource, shadowed: frozenset[str], cells: frozenset[str]) -> None:
+        tree = _as_function(copy_tree(source.node))
+        names = identifiers(tree) | cells
+        self.context = ctx = Context(source, Namer(names), frozenset(), cells, frozenset(), shadowed)
+        ctx.slice_name = "ag__.slice" if "slice" in names | shadowed else "slice"
+        if isinstance(tree, gast.Lambda):
+            tree = _lambda_function(tree, ctx)
+        self.tree = _run(PIPELINE[:_HALF], tree, ctx)
+
+    def external_names(self) -> set[str]:
+        """The names that the function reads or writes and that are neither its own nor only builtins."""
+        externals, shadowed = self.context.externals, self.context.shadowed
+        names = {
+            name
+            for name, variable in externals.items()
+            if variable.written or name in shadowed or not hasattr(builtins, name)
+        }
+        if "super" in externals:
+            names.add("__class__")
+        return names
+
+
+_HALF = PIPELINE.index(_resolve) + 1
+
+
+def _run(transforms: list[Callable[[Any, Context], Any]], tree: Any, ctx: Context) -> Any:
+    for transform in transforms:
+        needs = _NEEDS.get(transform)
+        if needs is None or not needs.isdisjoint(ctx.kinds):
+            tree = transform(tree, ctx)
+    return tree
+
 
 def convert(
     source: FunctionSource,
@@ -106,13 +174,14 @@ def convert(
     external_cells: frozenset[str] = frozenset(),
     modules: frozenset[str] = frozenset(),
     shadowed: frozenset[str] = frozenset(),
+    resolved: Resolved | None = None,
 ) -> Any:
     """The converted function as a gast FunctionDef, whose code calls the operators as `ag__.something`.
 
     `static` are the external names that stay bare; `external_cells` those that are free variables;
     `modules` the static names of modules, whose attributes are read directly; `shadowed` the names of
     builtins that the module redefines. The defaults of the function itself are left out: its caller sets
-    them from the original.
+    them from the original. `resolved` is the first half of the work, where it has been done; it is used up.
 
     >>> from autograph.converters.example import example
     >>> print(example('''
@@ -123,35 +192,18 @@ def convert(
         LIMIT = ag__.call(g, n)
         return ag__.if_exp(ag__.lt(n, LIMIT), lambda: n * 2, lambda: ag__.load('h'))
     """
-    tree = _as_function(copy_tree(source.node))
-    names = identifiers(tree) | static | external_cells
-    ctx = Context(source, Namer(names), static, external_cells, modules, shadowed)
-    ctx.slice_name = "ag__.slice" if "slice" in names | shadowed else "slice"
-    if isinstance(tree, gast.Lambda):
-        tree = _lambda_function(tree, ctx)
-    for transform in PIPELINE:
-        tree = transform(tree, ctx)
+    if resolved is None:
+        resolved = Resolved(source, shadowed, external_cells)
+    ctx = resolved.context
+    ctx.static, ctx.modules = static, modules
+    tree = _run(PIPELINE[_HALF:], resolved.tree, ctx)
     tree.made_functions = _made_functions(ctx)
     return tree
 
 
 def external_names(source: FunctionSource, shadowed: frozenset[str] = frozenset()) -> set[str]:
     """The names that a function reads or writes and that are neither its own nor only builtins."""
-    tree = copy_tree(source.node)
-    ctx = Context(source, Namer(identifiers(tree)), frozenset(), frozenset(), frozenset(), shadowed)
-    if isinstance(tree, gast.Lambda):
-        tree = _lambda_function(tree, ctx)
-    tree = _as_function(tree)
-    for transform in PIPELINE[: PIPELINE.index(_resolve) + 1]:
-        tree = transform(tree, ctx)
-    names = {
-        name
-        for name, variable in ctx.externals.items()
-        if variable.written or name in shadowed or not hasattr(builtins, name)
-    }
-    if "super" in ctx.externals:
-        names.add("__class__")
-    return names
+    return Resolved(source, shadowed, frozenset()).external_names()
 
 
 def _made_functions(ctx: Context) -> dict[str, str]:

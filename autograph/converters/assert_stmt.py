@@ -8,7 +8,7 @@ import gast
 
 from autograph.converters.context import Context
 from autograph.core.templates import quote, quote_expression
-from autograph.core.tree import Transformer
+from autograph.core.tree import StatementTransformer
 
 __all__ = ["transform"]
 
@@ -26,7 +26,7 @@ def transform(tree: Any, ctx: Context) -> Any:
     return _Assert().visit(tree)
 
 
-class _Assert(Transformer):
+class _Assert(StatementTransformer):
     def visit_Assert(self, node: Any) -> Any:
         self.generic_visit(node)
         if self.in_class:

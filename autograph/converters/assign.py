@@ -8,7 +8,7 @@ import gast
 
 from autograph.converters.context import Context
 from autograph.core.templates import quote, quote_expression
-from autograph.core.tree import Transformer, locate
+from autograph.core.tree import StatementTransformer, locate, walk
 
 __all__ = ["transform"]
 
@@ -32,7 +32,7 @@ def transform(tree: Any, ctx: Context) -> Any:
     return _Assign(ctx).visit(tree)
 
 
-class _Assign(Transformer):
+class _Assign(StatementTransformer):
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
 
@@ -132,7 +132,7 @@ class _Assign(Transformer):
         if self.in_class or not isinstance(target, gast.Attribute):
             return node
         simple = isinstance(target.value, gast.Name)
-        if simple and not any(isinstance(inner, gast.NamedExpr) for inner in gast.walk(node.value)):
+        if simple and not any(isinstance(inner, gast.NamedExpr) for inner in walk(node.value)):
             return node
         base = self.ctx.namer.fresh("base")  # evaluated once
         code = quote("base = value", base=base, value=target.value)

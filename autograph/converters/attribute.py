@@ -9,7 +9,7 @@ import gast
 from autograph.converters.binary_op import SIGNS
 from autograph.converters.context import Context
 from autograph.core.templates import copy_tree, quote, quote_expression
-from autograph.core.tree import Transformer, locate
+from autograph.core.tree import Transformer, locate, walk
 
 __all__ = ["transform"]
 
@@ -82,7 +82,7 @@ class _Attribute(Transformer):
             variable.boxed or (variable.external and base.id not in self.ctx.static)
         ):
             return isinstance(value, gast.Name)
-        return not any(isinstance(inner, gast.NamedExpr) for inner in gast.walk(value))
+        return not any(isinstance(inner, gast.NamedExpr) for inner in walk(value))
 
     def visit_AugAssign(self, node: Any) -> Any:
         self.generic_visit(node)

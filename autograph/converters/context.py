@@ -19,7 +19,8 @@ __all__ = ["Context"]
 class Context:
     """One conversion.
 
-    `static` names stay bare, `modules` (some of them) keep their attribute chains plain."""
+    `static` names stay bare, `modules` (some of them) keep their attribute chains plain. `kinds` names
+    the types of nodes in the code."""
 
     source: FunctionSource
     namer: Namer
@@ -28,6 +29,7 @@ class Context:
     modules: frozenset[str]
     shadowed: frozenset[str]
     slice_name: str = "slice"
+    kinds: frozenset[str] = frozenset()
     externals: dict[str, Variable] = dataclasses.field(default_factory=dict)
     shared_names: dict[str, str] = dataclasses.field(default_factory=dict)
 

@@ -8,7 +8,7 @@ import gast
 
 from autograph.converters.context import Context
 from autograph.core.templates import quote, quote_expression
-from autograph.core.tree import Transformer, locate
+from autograph.core.tree import StatementTransformer, locate, statements
 
 __all__ = ["drop_annotations", "transform"]
 
@@ -25,11 +25,17 @@ def drop_annotations(tree: Any, ctx: Context) -> Any:
     def f(x, *, y='s'):
         return x
     """
-    for node in gast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, gast.FunctionDef):
             node.returns = None
-        if isinstance(node, gast.arguments):
-            for name in [*node.posonlyargs, *node.args, *node.kwonlyargs, node.vararg, node.kwarg]:
+            parameters = node.args
+            for name in [
+                *parameters.posonlyargs,
+                *parameters.args,
+                *parameters.kwonlyargs,
+                parameters.vararg,
+                parameters.kwarg,
+            ]:
                 if name is not None:
                     name.annotation = None
     return tree
@@ -53,7 +59,7 @@ def transform(tree: Any, ctx: Context) -> Any:
     return _FunctionDef(ctx, tree).visit(tree)
 
 
-class _FunctionDef(Transformer):
+class _FunctionDef(StatementTransformer):
     def __init__(self, ctx: Context, root: Any) -> None:
         self.ctx = ctx
         self.root = root

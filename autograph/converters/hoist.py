@@ -13,7 +13,7 @@ import gast
 
 from autograph.converters.context import Context
 from autograph.core.templates import quote, quote_expression
-from autograph.core.tree import Transformer, locate
+from autograph.core.tree import Transformer, children, locate, walk
 
 __all__ = ["transform"]
 
@@ -189,7 +189,7 @@ def _walrus_targets(node: Any) -> list[str]:
         if isinstance(inner, gast.NamedExpr):
             found.append(inner.target.id)
         if not isinstance(inner, gast.Lambda):
-            pending.extend(gast.iter_child_nodes(inner))
+            pending.extend(children(inner))
     return found
 
 
@@ -199,4 +199,4 @@ def _binds(node: Any) -> bool:
 
 def _needs_statements(body: Any) -> bool:
     kinds = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp, gast.NamedExpr)
-    return any(isinstance(node, kinds) for node in gast.walk(body))
+    return any(isinstance(node, kinds) for node in walk(body))

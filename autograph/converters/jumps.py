@@ -16,7 +16,7 @@ import gast
 from autograph.converters.context import Context
 from autograph.core.scopes import Variable
 from autograph.core.templates import quote_expression
-from autograph.core.tree import Transformer, locate
+from autograph.core.tree import StatementTransformer, locate, walk
 
 __all__ = ["For", "transform"]
 
@@ -62,7 +62,7 @@ def transform(tree: Any, ctx: Context) -> Any:
     return _Functions(ctx).visit(tree)
 
 
-class _Functions(Transformer):
+class _Functions(StatementTransformer):
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
 
@@ -362,7 +362,7 @@ class _Jumps:
     def add_tests(self, node: Any, tests: list[Any]) -> Any:
         if isinstance(node, gast.While):
             if not _is_true(node.test):
-                for inner in gast.walk(node.test):
+                for inner in walk(node.test):
                     if isinstance(inner, gast.NamedExpr) and inner.target.variable is not None:
                         inner.target.variable.boxed = True  # it is evaluated lazily from now on
                 tests = [*tests, node.test]

@@ -8,7 +8,7 @@ import gast
 
 from autograph.converters.context import Context
 from autograph.core.templates import quote
-from autograph.core.tree import locate
+from autograph.core.tree import locate, statements
 
 
 def transform(tree: Any, ctx: Context) -> Any:
@@ -23,7 +23,7 @@ def transform(tree: Any, ctx: Context) -> Any:
         values = ag__.varargs(values_1)
         return options, values
     """
-    for node in list(gast.walk(tree)):
+    for node in statements(tree):
         if isinstance(node, gast.FunctionDef):
             for field, template in _TEMPLATES.items():
                 if getattr(node.args, field) is not None:

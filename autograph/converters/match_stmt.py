@@ -8,7 +8,7 @@ import gast
 
 from autograph.converters.context import Context
 from autograph.core.templates import copy_tree, quote, quote_expression
-from autograph.core.tree import Transformer, locate
+from autograph.core.tree import StatementTransformer, locate, walk
 
 __all__ = ["transform"]
 
@@ -48,7 +48,7 @@ class _Success(gast.Pass):  # type: ignore[misc]
     """Stands for what is done once the whole pattern has matched."""
 
 
-class _Match(Transformer):
+class _Match(StatementTransformer):
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
         self.captured: dict[str, Any] = {}
@@ -277,7 +277,7 @@ def _always(test: Any) -> bool:
 
 def _bound_names(pattern: Any) -> list[str]:
     names: dict[str, None] = {}
-    for node in gast.walk(pattern):
+    for node in walk(pattern):
         name = node.rest if isinstance(node, gast.MatchMapping) else None
         if isinstance(node, (gast.MatchAs, gast.MatchStar)):
             name = node.name

@@ -6,7 +6,7 @@ from typing import Any
 
 from autograph.converters.context import Context
 from autograph.core.templates import quote
-from autograph.core.tree import Transformer
+from autograph.core.tree import StatementTransformer
 
 __all__ = ["transform"]
 
@@ -24,7 +24,7 @@ def transform(tree: Any, ctx: Context) -> Any:
     return _Raise().visit(tree)
 
 
-class _Raise(Transformer):
+class _Raise(StatementTransformer):
     def visit_Raise(self, node: Any) -> Any:
         self.generic_visit(node)
         if self.in_class:

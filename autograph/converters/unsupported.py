@@ -7,6 +7,7 @@ from typing import Any
 import gast
 
 from autograph.converters.context import Context
+from autograph.core.tree import walk
 
 __all__ = ["transform"]
 
@@ -22,26 +23,37 @@ _INSTEAD = {
     "eval": "Write the expression out, or choose between functions.",
     "exec": "Write the statements out, or choose between functions.",
 }
+_CHECKED = {
+    "AsyncFunctionDef",
+    "AsyncFor",
+    "AsyncWith",
+    "Await",
+    "comprehension",
+    "TryStar",
+    "Yield",
+    "YieldFrom",
+    "TypeAlias",
+    "FunctionDef",
+    "ClassDef",
+    "Try",
+    "ImportFrom",
+    "Call",
+}
 
 
 def transform(tree: Any, ctx: Context) -> Any:
     """Returns the tree unchanged, or raises ConversionError."""
     if isinstance(tree, gast.AsyncFunctionDef):
         raise _asynchronous(tree, ctx, "async def")
-    own_names = {
-        node.id
-        for node in gast.walk(tree)
-        if isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load)
-    }
-    statements: set[int] = set()
-    for node in gast.walk(tree):
-        if isinstance(node, gast.Expr):
-            statements.add(id(node.value))
-        _check(node, ctx, own_names, statements)
+    nodes = walk(tree)
+    statements = {id(node.value) for node in nodes if isinstance(node, gast.Expr)}
+    for node in nodes:
+        if type(node).__name__ in _CHECKED:
+            _check(node, ctx, nodes, statements)
     return tree
 
 
-def _check(node: Any, ctx: Context, own_names: set[str], statements: set[int]) -> None:
+def _check(node: Any, ctx: Context, nodes: list[Any], statements: set[int]) -> None:
     kind = type(node).__name__
     if kind in ("AsyncFunctionDef", "AsyncFor", "AsyncWith", "Await"):
         names = {"AsyncFunctionDef": "async def", "AsyncFor": "async for", "AsyncWith": "async with"}
@@ -79,20 +91,24 @@ def _check(node: Any, ctx: Context, own_names: set[str], statements: set[int]) -
             "Import the names that are used.",
         )
     if kind == "Call" and isinstance(node.func, gast.Name):
-        _check_call(node, ctx, own_names)
+        _check_call(node, ctx, nodes)
 
 
-def _check_call(node: Any, ctx: Context, own_names: set[str]) -> None:
+def _check_call(node: Any, ctx: Context, nodes: list[Any]) -> None:
     name = node.func.id
-    if name in own_names or name in ctx.shadowed or name in ctx.external_cells:
+    if name in ctx.shadowed or name in ctx.external_cells:
         return
     reason, instead = _FRAME_READERS.get(name), _INSTEAD.get(name)
     if name in ("vars", "dir") and not node.args and not node.keywords:
         reason, instead = _FRAME_READERS["locals"], _INSTEAD["locals"]
-    if reason is not None and instead is not None:
+    if reason is not None and instead is not None and not _binds(nodes, name):
         raise ctx.error(
             node, f"'{name}()' cannot be converted.", f"{reason[0].upper()}{reason[1:]}.", instead
         )
+
+
+def _binds(nodes: list[Any], name: str) -> bool:
+    return any(isinstance(n, gast.Name) and n.id == name and not isinstance(n.ctx, gast.Load) for n in nodes)
 
 
 def _check_finally(statements: list[Any], ctx: Context, in_loop: bool) -> None:

@@ -11,7 +11,7 @@ from autograph.converters.binary_op import SIGNS
 from autograph.converters.context import Context
 from autograph.core.scopes import Variable
 from autograph.core.templates import quote, quote_expression
-from autograph.core.tree import Transformer, locate
+from autograph.core.tree import StatementTransformer, Transformer, locate
 
 __all__ = ["drop_declarations", "transform"]
 
@@ -21,7 +21,7 @@ def drop_declarations(tree: Any, ctx: Context) -> Any:
     return _Declarations().visit(tree)
 
 
-class _Declarations(Transformer):
+class _Declarations(StatementTransformer):
     def visit_Global(self, node: Any) -> Any:
         return gast.Pass()
 

@@ -9,7 +9,7 @@ import gast
 from autograph.converters.blocks import block_function, parameter
 from autograph.converters.context import Context
 from autograph.core.templates import quote
-from autograph.core.tree import Transformer, locate
+from autograph.core.tree import StatementTransformer, locate
 
 __all__ = ["split", "transform"]
 
@@ -30,7 +30,7 @@ def split(tree: Any, ctx: Context) -> Any:
     return _Split().visit(tree)
 
 
-class _Split(Transformer):
+class _Split(StatementTransformer):
     def visit_With(self, node: Any) -> Any:
         self.generic_visit(node)
         if self.in_class:
@@ -59,7 +59,7 @@ def transform(tree: Any, ctx: Context) -> Any:
     return _With(ctx).visit(tree)
 
 
-class _With(Transformer):
+class _With(StatementTransformer):
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
 

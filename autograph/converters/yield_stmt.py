@@ -8,7 +8,7 @@ import gast
 
 from autograph.converters.context import Context
 from autograph.core.templates import quote_expression
-from autograph.core.tree import Transformer, children
+from autograph.core.tree import StatementTransformer, children
 
 __all__ = ["transform"]
 
@@ -30,7 +30,7 @@ def transform(tree: Any, ctx: Context) -> Any:
     return _Yield(ctx).visit(tree)
 
 
-class _Yield(Transformer):
+class _Yield(StatementTransformer):
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
         self.callback = ""

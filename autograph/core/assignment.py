@@ -14,7 +14,7 @@ import gast
 from autograph.core.activity import events
 from autograph.core.scopes import Variable
 from autograph.core.templates import quote
-from autograph.core.tree import children, locate
+from autograph.core.tree import children, locate, walk
 
 __all__ = ["mark_unbound"]
 
@@ -144,7 +144,7 @@ class _Assignment:
         deleted = set()
         for statements, _ in node.blocks:
             for statement in statements:
-                for inner in gast.walk(statement):
+                for inner in walk(statement):
                     if isinstance(inner, gast.Name) and isinstance(inner.ctx, gast.Del):
                         deleted.add(inner.variable)
         return assigned - deleted

@@ -23,6 +23,8 @@ from typing import Any
 
 import gast
 
+from autograph.core.tree import walk
+
 __all__ = ["UserFunctions", "compile_factory", "is_generated", "is_part"]
 
 _FACTORY = "factory__"
@@ -39,7 +41,7 @@ class UserFunctions:
     def __init__(self, tree: Any) -> None:
         self._names: set[str] = set()
         self._lambdas: list[range] = []
-        for node in gast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, gast.FunctionDef):
                 self._names.add(node.name)
             elif isinstance(node, gast.Lambda):
@@ -74,8 +76,7 @@ def compile_factory(
     (42, 'double', 'double', 'model.py')
     """
     unique = f"{node.name}__converted"
-    definition = gast.gast_to_ast(node)
-    _complete_locations(definition)
+    definition = _to_ast(node, (1, 0, 1, 0))
     definition.name = unique
     parameters = ast.parse(f"def {_FACTORY}({', '.join(('ag__', *static_free))}): return {unique}")
     factory = parameters.body[0]
@@ -111,30 +112,66 @@ def is_part(code: types.CodeType) -> bool:
     return reference is not None and reference() is code
 
 
-def _complete_locations(tree: ast.AST) -> None:
-    """Gives each node a whole position: its own where it has one, else its parent's.
+_Position = tuple[int, int, int, int]
+_SHARED: dict[type, Any] = {}  # operators and contexts: they hold nothing
+
+
+def _to_ast(node: Any, position: _Position) -> Any:
+    """The tree for the compiler. Each node gets a whole position: its own, or else its parent's.
 
     `ast.fix_missing_locations` fills the four numbers one by one; the start of one node and the end of
     another make a range that the compiler refuses.
     """
-    pending: list[tuple[ast.AST, tuple[int, int, int, int]]] = [(tree, (1, 0, 1, 0))]
-    while pending:
-        node, position = pending.pop()
-        if "lineno" in node._attributes:
-            position = _own_position(node) or position
-            for name, value in zip(_POSITION, position, strict=True):
-                setattr(node, name, value)
-            if (
-                isinstance(node, ast.Attribute)
-                and isinstance(node.value, ast.Name)
-                and node.value.id == "ag__"
-            ):
-                # The compiler takes the last line of `a.b` for the line of the call `a.b()`.
-                node.end_lineno, node.end_col_offset = node.lineno, node.col_offset
-        pending += [(child, position) for child in ast.iter_child_nodes(node)]
+    kind = type(node)
+    if kind in _SHARED:
+        return _SHARED[kind]
+    target = getattr(ast, kind.__name__)
+    if not target._fields and not target._attributes:
+        return _SHARED.setdefault(kind, target())
+    if kind is gast.arguments:
+        return _arguments_to_ast(node, position)
+    parts: dict[str, Any] = {}
+    if "lineno" in target._attributes:
+        position = _own_position(node) or position
+        parts["lineno"], parts["col_offset"], parts["end_lineno"], parts["end_col_offset"] = position
+        if kind is gast.Attribute and isinstance(node.value, gast.Name) and node.value.id == "ag__":
+            # The compiler takes the last line of `a.b` for the line of the call `a.b()`.
+            parts["end_lineno"], parts["end_col_offset"] = position[:2]
+    for name in target._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            value = [_to_ast(item, position) if isinstance(item, ast.AST) else item for item in value]
+        elif isinstance(value, ast.AST):
+            value = _to_ast(value, position)
+        parts[name] = value
+    if kind is gast.ExceptHandler and node.name is not None:
+        parts["name"] = node.name.id
+    return target(**parts)
 
 
-def _own_position(node: ast.AST) -> tuple[int, int, int, int] | None:
+def _arguments_to_ast(node: Any, position: _Position) -> ast.arguments:
+    """The parameters of a function, which are names in gast."""
+
+    def parameter(name: Any) -> ast.arg:
+        annotation = None if name.annotation is None else _to_ast(name.annotation, position)
+        own = dict(zip(_POSITION, _own_position(name) or position))
+        return ast.arg(name.id, annotation, name.type_comment, **own)
+
+    def default(value: Any) -> Any:
+        return None if value is None else _to_ast(value, position)
+
+    return ast.arguments(
+        posonlyargs=[parameter(each) for each in node.posonlyargs],
+        args=[parameter(each) for each in node.args],
+        vararg=None if node.vararg is None else parameter(node.vararg),
+        kwonlyargs=[parameter(each) for each in node.kwonlyargs],
+        kw_defaults=[default(each) for each in node.kw_defaults],
+        kwarg=None if node.kwarg is None else parameter(node.kwarg),
+        defaults=[default(each) for each in node.defaults],
+    )
+
+
+def _own_position(node: Any) -> _Position | None:
     line, column, end_line, end_column = (getattr(node, name, None) for name in _POSITION)
     if line is None:
         return None

@@ -8,6 +8,8 @@ from typing import Any
 
 import gast
 
+from autograph.core.tree import walk
+
 __all__ = ["Namer", "identifiers"]
 
 
@@ -40,7 +42,7 @@ class Namer:
 def identifiers(tree: Any) -> set[str]:
     """Every name that occurs in a tree as a variable, parameter, function, class, import or declaration."""
     names: set[str] = {"ag__"}
-    for node in gast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, gast.Name):
             names.add(node.id)
         elif isinstance(node, (gast.FunctionDef, gast.ClassDef)):

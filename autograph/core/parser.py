@@ -20,10 +20,12 @@ import threading
 import types
 import warnings
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import gast
+from gast.ast3 import Ast3ToGAst
 
+from autograph.core.tree import children, statements
 from autograph.errors import ConversionError, Location
 
 __all__ = ["FunctionSource", "parse_function"]
@@ -347,11 +349,46 @@ def _characters(text: str, column: int) -> int:
     return len(text.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "replace"))
 
 
+class _ToGast(Ast3ToGAst):  # type: ignore[misc]
+    """gast's translator, with a short way for the nodes that are the same in both, which is most of them."""
+
+    _methods: ClassVar[dict[type, Any]] = {}
+    _shared: ClassVar[dict[type, Any]] = {}  # operators and contexts: they hold nothing
+
+    def visit(self, node: Any) -> Any:
+        kind = type(node)
+        if kind in self._shared:
+            return self._shared[kind]
+        if kind not in self._methods:
+            self._methods[kind] = getattr(type(self), f"visit_{kind.__name__}", type(self).generic_visit)
+        return self._methods[kind](self, node)
+
+    def _visit(self, node: Any) -> Any:
+        if isinstance(node, list):
+            return [self._visit(item) for item in node]
+        return self.visit(node) if isinstance(node, ast.AST) else node
+
+    def generic_visit(self, node: Any) -> Any:
+        kind = type(node)
+        target = getattr(gast, kind.__name__)
+        new = target.__new__(target)
+        if not kind._fields and not kind._attributes:
+            return self._shared.setdefault(kind, new)
+        new.__dict__.update({name: self._visit(value) for name, value in node.__dict__.items()})
+        return new
+
+    def visit_Name(self, node: Any) -> Any:
+        new = self.generic_visit(node)
+        new.annotation = new.type_comment = None
+        return new
+
+
 def _to_gast(node: _FunctionNode, class_name: str | None) -> Any:
-    result = gast.ast_to_gast(node)
+    result = _ToGast().visit(node)
     if not isinstance(node, ast.Lambda):
         result.decorator_list = []
-    _mangle_tree(result, class_name)
+    if class_name is not None or any(isinstance(each, gast.ClassDef) for each in statements(result)):
+        _mangle_tree(result, class_name)
     return result
 
 
@@ -377,8 +414,7 @@ def _mangle_tree(tree: Any, class_name: str | None) -> None:
         node, owner = pending.pop()
         inside = node.name if isinstance(node, gast.ClassDef) else owner
         body = set(map(id, node.body)) if isinstance(node, gast.ClassDef) else set()
-        children = ast.iter_child_nodes(node)
-        pending += [(child, inside if id(child) in body else owner) for child in children]
+        pending += [(child, inside if id(child) in body else owner) for child in children(node)]
         if node is tree:  # a method's own name is that of an attribute of the class
             continue
         for field in _mangled_fields(node):

@@ -8,6 +8,8 @@ from typing import Any
 
 import gast
 
+from autograph.core.tree import FIELDS
+
 __all__ = ["copy_tree", "quote", "quote_expression"]
 
 
@@ -67,9 +69,11 @@ def _filled(node: Any, fill: dict[str, Any]) -> Any:
         value = fill.get(node.value.id)
         if isinstance(value, list):
             return value
-    new = type(node)()
-    for name in node._fields:
-        setattr(new, name, _filled(getattr(node, name, None), fill))
+    new = _shallow_copy(node)
+    parts = new.__dict__
+    for name in FIELDS[type(node)]:
+        if isinstance(parts.get(name), (list, gast.AST)):
+            parts[name] = _filled(parts[name], fill)
     if isinstance(new, gast.FunctionDef):
         new.name = fill.get(new.name, new.name)
     return new
@@ -85,8 +89,16 @@ def copy_tree(node: Any) -> Any:
         return [copy_tree(item) for item in node]
     if not isinstance(node, gast.AST):
         return node
-    new = type(node)()
+    new = _shallow_copy(node)
+    parts = new.__dict__
+    for name in FIELDS[type(node)]:
+        if isinstance(parts.get(name), (list, gast.AST)):
+            parts[name] = copy_tree(parts[name])
+    return new
+
+
+def _shallow_copy(node: Any) -> Any:
+    kind: Any = type(node)
+    new = kind.__new__(kind)
     new.__dict__.update(node.__dict__)
-    for name in node._fields:
-        setattr(new, name, copy_tree(getattr(node, name, None)))
     return new
