@@ -262,6 +262,36 @@ def loop_variable_never_settles(n):
     return nested
 
 
+@wrong(3)
+def tuples_nested_in_a_try(n):
+    nested = ()
+    try:
+        for i in range(n):
+            nested = (nested, n // i)
+    except ZeroDivisionError:
+        pass
+    return nested
+
+
+@wrong(3, 4)
+def tuples_nested_in_branches(n, x):
+    if n > 1:
+        x = (x, 1)
+    if n > 2:
+        x = (x, 2)
+    if n > 3:
+        x = (x, 3)
+    if n > 4:
+        x = (x, 4)
+    if n > 5:
+        x = (x, 5)
+    if n > 6:
+        x = (x, 6)
+    if n > 7:
+        x = (x, 7)
+    return x
+
+
 @wrong(1)
 def list_of_too_many_types(n):
     items = [n]

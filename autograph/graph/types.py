@@ -20,6 +20,7 @@ Shape = tuple[Dim, ...] | None
 
 MAX_UNION = 20
 MAX_TUPLE_DEPTH = 6
+NESTED_TUPLES = "tuples nested without bound"
 
 
 class Type:
@@ -581,7 +582,7 @@ def _simplify(out: list[Type]) -> list[Type]:
         if len(same) > 3 or (len(same) > 1 and any(t.shape is None for t in same)):
             out = [t for t in out if t not in same] + [Array(dtype, None)]
     if any(_depth(t) > MAX_TUPLE_DEPTH for t in out):
-        raise TooManyTypes("tuples nested without bound")
+        raise TooManyTypes(NESTED_TUPLES)
     merged: list[Type] = []
     for t in out:  # a merge may have made two members equal
         if t not in merged:

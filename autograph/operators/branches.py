@@ -9,6 +9,7 @@ from typing import Any
 
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.types import (
+    NESTED_TUPLES,
     Py,
     Ref,
     TooManyTypes,
@@ -74,10 +75,16 @@ def cond(
     types = [vtype(value) for _, alive, value in outcomes if alive]
     try:
         joined = join(*types)
-    except TooManyTypes:
+    except TooManyTypes as error:
+        listed = f": {', '.join(names)}" if names else ""
+        if str(error) == NESTED_TUPLES:
+            trace.refuse(
+                f"the values after an 'if' may be tuples nested too deep{listed}",
+                "A tuple in a graph may hold tuples that hold tuples, and so on, six deep at most.",
+                "Keep the items in a list.",
+            )
         trace.refuse(
-            "the values after an 'if' may have too many different "
-            f"types{': ' + ', '.join(names) if names else ''}",
+            f"the values after an 'if' may have too many different types{listed}",
             "A value in a graph may have 20 different types at most.",
             "Give the value one type in both branches.",
         )

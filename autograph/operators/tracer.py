@@ -23,9 +23,11 @@ from autograph.graph.graph import Graph, Operation, Place, Region, Tensor
 from autograph.graph.tree import leaves, map_tree
 from autograph.graph.types import (
     BOTTOM,
+    NESTED_TUPLES,
     UNBOUND,
     Const,
     Py,
+    Ref,
     Scalar,
     Site,
     TooManyTypes,
@@ -822,6 +824,27 @@ def _with_names(refusal: Refuse, args: Any) -> tuple[str, str, str]:
     return what, why, refusal.instead.replace("ag.host_call(function, ...", f"ag.host_call({call}")
 
 
+def _too_many(op: Op, args: Any, error: TooManyTypes) -> tuple[str, str, str]:
+    """The texts of a refusal of a value that may be of more types than a type can hold."""
+    first = args[0] if args else None
+    name = ""
+    if isinstance(first, Tensor) and isinstance(first._ag_type, Ref) and first._ag_type.kind == "cell":
+        name = first._ag_name  # a user's variable
+    if str(error) == NESTED_TUPLES:
+        what = f"'{name}' is given" if name else f"'{op.name}' makes or takes"
+        return (
+            f"{what} tuples that may be nested without bound",
+            "What a value in a graph may be must come to a fixed set of types.",
+            "Keep the items in a list, or leave the tuple before it goes into the next one.",
+        )
+    what = f"'{name}' is given a value" if name else f"'{op.name}' makes a value"
+    return (
+        f"{what}, or a container of values, that may have too many different types",
+        "A value in a graph, or an item of a list, may have 20 different types at most.",
+        "Convert the values to one type first.",
+    )
+
+
 def _foldable(t: Type) -> bool:
     if isinstance(t, TupleT):
         return all(_foldable(i) for i in t.items)
@@ -859,13 +882,8 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
             type_ = trace.need_concrete(need.what, (args, kwargs), op)
         except Refuse as refusal:
             trace.refuse(*_with_names(refusal, (args, kwargs)))
-        except TooManyTypes:
-            trace.refuse(
-                f"'{op.name}' makes a value, or a container of values, that may have too many different "
-                "types",
-                "A value in a graph, or an item of a list, may have 20 different types at most.",
-                "Convert the values to one type first.",
-            )
+        except TooManyTypes as error:
+            trace.refuse(*_too_many(op, args, error))
     if not traced and not (op.traits & _NOT_PURE) and (type_ is BOTTOM or _foldable(type_)):
         folded = _fold(op, args, kwargs)
         if folded is not None and not _holds_array(folded[0]):
