@@ -9,6 +9,7 @@ write none). "first" is the first conversion and trace in a process: it prepares
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import subprocess
 import sys
@@ -49,13 +50,15 @@ def rnn(x, w, u, b, v):
         states.append(h)
     return np.stack(states), h @ v
 '''
+_numbers = itertools.count()
 PROGRAMS = {"collatz": LOOP, "straight": STRAIGHT, "rnn": RNN}
 
 
 def function(name: str) -> Any:
-    """The function of that name, made anew from its text."""
-    text = PROGRAMS[name]
-    filename = f"<{name}>"
+    """The function of that name, made anew from a file of its own."""
+    number = next(_numbers)
+    text = f"{PROGRAMS[name]}# {number}\n"
+    filename = f"<{name} {number}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     namespace: dict[str, Any] = {}
     exec(compile(text, filename, "exec"), namespace)

@@ -93,10 +93,10 @@ def parse_function(fn: Any) -> FunctionSource:
     for text in _texts(function):
         texts += 1
         file = _parse_file(text, code.co_flags & _FUTURE_FLAGS)
-        node = None if file is None else file.find(code)
-        if file is not None and node is not None:
+        found = None if file is None else file.find(code)
+        if file is not None and found is not None:
             return FunctionSource(
-                node=_to_gast(node, file.classes[node]),
+                node=_to_gast(*found),
                 filename=code.co_filename,
                 name=function.__name__,
                 qualname=function.__qualname__,
@@ -174,21 +174,48 @@ def _parse_file(text: str, flags: int) -> _File | None:
 
 
 class _File:
-    """A parsed file: its lines, its functions by first line, and the classes around each function."""
+    """A parsed file: its lines, and its statements."""
 
     def __init__(self, text: str, flags: int) -> None:
         self.text = text.replace("\r\n", "\n").replace("\r", "\n")
         self.flags = flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # a notebook's cell may await
         self.lines = tuple(self.text.split("\n"))
-        self.tree = self._parse()
-        self.classes: dict[_FunctionNode, str | None] = dict(_functions(self.tree))
-        self._codes: dict[int, dict[tuple[int, str], list[types.CodeType]]] = {}
+        self.body = self.parse()
+        self._parts: dict[tuple[int, ...], _Part] = {}
 
-    def _parse(self) -> ast.Module:
+    def parse(self) -> list[ast.stmt]:
+        """The statements of the file, made anew."""
         with _no_warnings():
             tree = compile(self.text, "<source>", "exec", self.flags | ast.PyCF_ONLY_AST, dont_inherit=True)
         assert isinstance(tree, ast.Module)
-        return tree
+        return tree.body
+
+    def find(self, code: types.CodeType) -> tuple[_FunctionNode, str | None] | None:
+        """The node that `code` was compiled from, with the class around it, or None if from another text.
+
+        The statement around its first line is looked at first: no large file is walked for one function.
+        """
+        line = code.co_firstlineno
+        around = [i for i, each in enumerate(self.body) if _start(each) <= line <= (each.end_lineno or line)]
+        for numbers in (around, range(len(self.body))):
+            key = tuple(numbers)
+            if key not in self._parts:
+                self._parts[key] = _Part(self, key)
+            part = self._parts[key]
+            node = part.find(code)
+            if node is not None:
+                return node, part.classes[node]
+        return None
+
+
+class _Part:
+    """Some statements of a file: their functions by first line, and the classes around each function."""
+
+    def __init__(self, file: _File, numbers: tuple[int, ...]) -> None:
+        self.file, self.numbers = file, numbers
+        self.tree = _chosen(file.body, numbers)
+        self.classes: dict[_FunctionNode, str | None] = dict(_functions(self.tree))
+        self._codes: dict[int, dict[tuple[int, str], list[types.CodeType]]] = {}
 
     def find(self, code: types.CodeType) -> _FunctionNode | None:
         """The node that `code` was compiled from, or None where it was compiled from another text."""
@@ -199,12 +226,8 @@ class _File:
         candidates = exact or candidates
         if candidates and _is_rewritten_by_pytest(code):
             return candidates[0]
-        for level in (
-            -1,
-            0,
-            1,
-            2,
-        ):  # first as this process compiles, then as `compile(optimize=...)` may have been told
+        # First as this process compiles, then as `compile(optimize=...)` may have been told.
+        for level in (-1, 0, 1, 2):
             for node in candidates:
                 codes = self._codes_at(node, level) if len(candidates) == 1 else self._codes_of(node, level)
                 if any(_same_code(code, other) for other in codes):
@@ -212,17 +235,17 @@ class _File:
         return None
 
     def _codes_at(self, node: _FunctionNode, level: int) -> list[types.CodeType]:
-        """What the file compiles to on the line of a function, under its name."""
+        """What the statements compile to on the line of a function, under its name."""
         if level not in self._codes:
             self._codes[level] = self._compile(self.tree, level)
         return self._codes[level].get((_first_line(node), _code_name(node)), [])
 
     def _codes_of(self, node: _FunctionNode, level: int) -> list[types.CodeType]:
-        """What the file compiles to for one of several lambdas on a line: it is moved to its own line."""
+        """What they compile to for one of several lambdas on a line: it is moved to its own line."""
         index = list(self.classes).index(node)
-        tree = self._parse()
+        tree = _chosen(self.file.parse(), self.numbers)
         moved, _ = list(_functions(tree))[index]
-        distance = len(self.lines)
+        distance = len(self.file.lines)
         # The body moves along: its lines relative to the lambda's decide which instructions are kept.
         # Defaults are no part of the lambda's code, and the lambdas in them stay.
         for part in (moved, *ast.walk(moved.body)) if isinstance(moved, ast.Lambda) else ():
@@ -236,7 +259,7 @@ class _File:
         codes: dict[tuple[int, str], list[types.CodeType]] = {}
         try:
             with _no_warnings():
-                module = compile(tree, "<source>", "exec", self.flags, dont_inherit=True, optimize=level)
+                module = compile(tree, "<source>", "exec", self.file.flags, dont_inherit=True, optimize=level)
         except SyntaxError:  # the text parses but has no meaning as a module
             return codes
         for code in _nested_codes(module):
@@ -252,6 +275,26 @@ def _no_warnings() -> Iterator[None]:
         yield
 
 
+def _chosen(body: list[ast.stmt], numbers: tuple[int, ...]) -> ast.Module:
+    """Some statements as a module, with all imports: since Python 3.11 code depends on which names they bind."""
+    chosen = [body[i] for i in numbers]
+    return ast.Module(chosen if len(chosen) == len(body) else [*_imports(body), *chosen], [])
+
+
+def _imports(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The imports among the statements of a module, those in functions and classes left out."""
+    found: list[ast.stmt] = []
+    pending: list[Any] = list(reversed(body))
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.append(node)
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            for block in ("cases", "finalbody", "orelse", "handlers", "body"):
+                pending += reversed(getattr(node, block, []))
+    return found
+
+
 def _functions(tree: ast.AST, class_name: str | None = None) -> Iterator[tuple[_FunctionNode, str | None]]:
     """The functions of a tree, each with the name of the class whose private names it sees."""
     pending: list[tuple[ast.AST, str | None]] = [(tree, class_name)]
@@ -264,7 +307,12 @@ def _functions(tree: ast.AST, class_name: str | None = None) -> Iterator[tuple[_
             outside = [*node.bases, *node.keywords, *node.decorator_list, *getattr(node, "type_params", [])]
             pending += [*inside, *((child, class_name) for child in outside)]
         else:
-            pending += [(child, class_name) for child in ast.iter_child_nodes(node)]
+            pending += [(child, class_name) for child in children(node)]
+
+
+def _start(statement: ast.stmt) -> int:
+    decorators = getattr(statement, "decorator_list", ())
+    return min([statement.lineno, *(each.lineno for each in decorators)])
 
 
 def _code_name(node: _FunctionNode) -> str:
