@@ -276,7 +276,7 @@ def _no_warnings() -> Iterator[None]:
 
 
 def _chosen(body: list[ast.stmt], numbers: tuple[int, ...]) -> ast.Module:
-    """Some statements as a module, with all imports: since Python 3.11 code depends on which names they bind."""
+    """Some statements as a module, with all imports: code depends on which names they bind (Python 3.11)."""
     chosen = [body[i] for i in numbers]
     return ast.Module(chosen if len(chosen) == len(body) else [*_imports(body), *chosen], [])
 
@@ -311,7 +311,7 @@ def _functions(tree: ast.AST, class_name: str | None = None) -> Iterator[tuple[_
 
 
 def _start(statement: ast.stmt) -> int:
-    decorators = getattr(statement, "decorator_list", ())
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return min([statement.lineno, *(each.lineno for each in decorators)])
 
 
