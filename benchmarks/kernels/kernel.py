@@ -70,29 +70,40 @@ def result(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[An
     return (returned, *(value for value in arguments if isinstance(value, np.ndarray)))
 
 
-def difference(expected: Any, got: Any, loose: float = 1.0, where: str = "result") -> str | None:
+def difference(
+    expected: Any, got: Any, loose: float = 1.0, types: bool = True, where: str = "result"
+) -> str | None:
     """The first difference of two results as text, None where there is none.
 
-    Kinds, dtypes and shapes must agree; numbers of floating point up to 1e-12 (1e-5 in single precision) of
-    the largest one, times `loose`; everything else exactly.
+    Numbers of floating point must agree up to 1e-12 (1e-5 in single precision) of the largest one, times
+    `loose`; everything else exactly. `types` says whether kinds and dtypes count too.
     """
     if isinstance(expected, tuple):
         if not isinstance(got, tuple) or len(got) != len(expected):
             return f"{where}: {type(got).__name__} in place of a tuple of {len(expected)}"
-        items = (difference(e, g, loose, f"{where}[{i}]") for i, (e, g) in enumerate(zip(expected, got)))
+        pairs = enumerate(zip(expected, got))
+        items = (difference(e, g, loose, types, f"{where}[{i}]") for i, (e, g) in pairs)
         return next((text for text in items if text), None)
-    if type(expected) is not type(got):
+    if types and type(expected) is not type(got):
         return f"{where}: {type(got).__name__} in place of {type(expected).__name__}"
-    if expected is None:
-        return None
+    if expected is None or got is None:
+        return None if expected is got else f"{where}: one of them is None"
     e, g = np.asarray(expected), np.asarray(got)
-    if e.dtype != g.dtype or e.shape != g.shape:
+    if (types and e.dtype != g.dtype) or e.shape != g.shape:
         return f"{where}: {g.dtype}{list(g.shape)} in place of {e.dtype}{list(e.shape)}"
+    return numeric_difference(e, g, loose, where)
+
+
+def numeric_difference(e: np.ndarray, g: np.ndarray, loose: float, where: str) -> str | None:
+    """The difference of two arrays of one shape."""
     if e.dtype.kind not in "fc":
         return None if np.array_equal(e, g) else f"{where}: {np.sum(e != g)} of {e.size} differ"
-    if not np.array_equal(np.isfinite(e), np.isfinite(g)):
-        return f"{where}: other places are finite"
-    e, g = e[np.isfinite(e)], g[np.isfinite(e)]
+    finite = np.isfinite(e)
+    if not np.array_equal(finite, np.isfinite(g)) or not np.array_equal(
+        e[~finite], g[~finite], equal_nan=True
+    ):
+        return f"{where}: other values are not finite"
+    e, g = e[finite], g[finite]
     scale = np.max(np.abs(e), initial=0.0)
     relative = loose * (1e-5 if e.dtype in (np.float32, np.complex64) else 1e-12)
     error = np.max(np.abs(e - g), initial=0.0)
