@@ -40,11 +40,25 @@ def test_operator_agrees_with_python(name: str) -> None:
         ("x = [1, 2]; y = x; x *= a; return x, y", (np.int8(3),)),
         ("x = [1, 2]; y = x; x += a; return x, y", (np.array([3, 4]),)),
         ("x = [1, 2, 3]; x.insert(a, 9); return x", (np.array(1),)),
+        ("a.__class__", (1,)),
+        ("a.__class__", (np.zeros(2),)),
+        ("a.index(2), a.count(True)", ((1, 2),)),
+        ("a.index(b)", ((1, 2), 3)),
+        ("a.foo", ((1, 2),)),
     ],
 )
 def test_found_by_the_table(text: str, args: tuple[Any, ...]) -> None:
     """What the whole table once found."""
     assert check_call(text, *args) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "arg"), [("a.__str__()", (1, 2)), ("a.__add__(1)", 1), ("a.numerator", np.int8(1))]
+)
+def test_attributes_without_an_op_are_refused(text: str, arg: Any) -> None:
+    """They exist, so it is no AttributeError either."""
+    with pytest.raises(ag.StagingError, match="of a traced value of class"):
+        ag.to_graph(make_function(text))(arg)
 
 
 @pytest.mark.parametrize(

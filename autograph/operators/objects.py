@@ -113,7 +113,7 @@ def get_attr(x: Any, name: str) -> Any:
     if isinstance(x, type):
         return class_attr(trace, x, name)
     if isinstance(x, tuple):
-        return getattr(x, name)
+        return _tuple_attr(trace, x, name)
     op = constant_method(x, name)
     if op is not None and callable(getattr(x, name, None)):
         return BoundOp(op, x)
@@ -145,6 +145,29 @@ _IMMUTABLE = (
     functools.partial,
 )
 """What a constant of the trace may be an attribute of, unguarded."""
+
+
+def _tuple_attr(trace: Trace, x: tuple[Any, ...], name: str) -> Any:
+    if name in _TUPLE and getattr(type(x), name) is getattr(tuple, name):
+        return BoundOp(_TUPLE[name], x)
+    try:
+        value = getattr(x, name)
+    except AttributeError:
+        return emit(core.GET_ATTR, x, name, type_=BOTTOM)
+    if isinstance(value, (types.MethodWrapperType, types.BuiltinMethodType)) and value.__self__ is x:
+        _refuse_attribute(trace, type(x), name)
+    return value
+
+
+def _refuse_attribute(trace: Trace, cls: type, name: str) -> None:
+    special = name.startswith("__")
+    trace.refuse(
+        f"'{name}' of a traced value of class '{cls.__name__}' is read",
+        "A graph has no operation for it.",
+        "Use the operator or the built-in function that calls it: a + b, abs(a), str(a), len(a)."
+        if special
+        else "Read it in a function called by ag.host_call(function, ..., result=ag.spec(...)).",
+    )
 
 
 def _module_attr(trace: Trace, module: types.ModuleType, name: str) -> Any:
@@ -325,6 +348,12 @@ def _host_attr(trace: Trace, x: Tensor, name: str) -> Any:
         if isinstance(t, Host) and t.cls is type and name in ("__name__", "__qualname__", "__module__"):
             return emit(core.GET_ATTR, x, name, type_=Py(str))
         return emit(core.GET_ATTR, x, name, type_=Host())
+    if name == "__class__":
+        return call(type, x)
+    for m in members(t):
+        cls = python_class(m)
+        if cls is not None and hasattr(m.value if isinstance(m, Const) else cls, name):
+            _refuse_attribute(trace, cls, name)
     return emit(core.GET_ATTR, x, name, type_=BOTTOM)
 
 

@@ -21,6 +21,7 @@ import random
 import re
 import sys
 import time
+import types
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -57,6 +58,19 @@ BINARY = {
     "pow modulo": "pow(a, b, 7)", "modulo pow": "pow(2, a, b)", "len range": "len(range(a, b))",
     "where": "np.where(a < b, a, b)", "bool +": "bool(a) + b", "mixed": "(a + 1) * b - a", "sorted": "sorted([a, b])",
     "row": "x = np.array([a, a]); x[0] += b; return x", "item": "x = np.array([a, a]); x[1] = b; return x",
+    "union +": "x = a if a else b; return x + b, b - x", "union <": "x = b if a else a; return x < b, x == a, max(x, b)",
+    "union neg": "x = a if b else 2.5; return -x, abs(x), x * 2", "union int": "x = a if b else 1; return int(x), float(x)",
+    "union round": "x = a if b else -2.5; return round(x), x // 2, x % 2", "union **": "x = a if b else 3; return x ** 2, 2 ** (x % 5)",
+    "loop +": "s = a\nfor i in range(3):\n    s = s + b\nreturn s", "loop *=": "s = a\nfor i in range(2):\n    s *= b\nreturn s",
+    "loop /": "s = a\ni = 0\nwhile i < 2:\n    s = s / b\n    i += 1\nreturn s",
+    "loop max": "s = a\nfor v in (b, 0, 1.5, b):\n    s = max(s, v)\nreturn s", "loop -": "s = 0\nfor v in [a, b, a]:\n    s -= v\nreturn s",
+    "try /": "try:\n    return a / b\nexcept ZeroDivisionError as error:\n    return str(error)",
+    "try //": "try:\n    x = a // b\nexcept (ZeroDivisionError, TypeError):\n    x = -1\nreturn x",
+    "sum of generator": "sum(v * 0.1 for v in [a, b, a])", "sum of comprehension": "sum([v + 0.1 for v in (a, b, a)], a)",
+    "max of generator": "max(v for v in (a, b, a))", "min of map": "min(map(abs, [a, b]))", "any": "any(v > 1 for v in (a, b))",
+    "sorted reverse": "sorted([b, a, b], reverse=True)", "index": "[a, 1, b].index(b)", "count": "[a, 1, b].count(a)",
+    "lists ==": "[a, 1] == [b, 1.0]", "tuples <": "(a, 1) < (b, 2)", "array of both": "np.array([a, b])", "clip": "np.clip(a, b, 5)",
+    "f-string": "f'{a} {b!r:>20}'", "power mod": "a ** 2 % b", "not <": "not a < b", "bit test": "a & 1 == b & 1",
 }  # fmt: skip
 
 UNARY = {
@@ -89,9 +103,14 @@ UNARY = {
         "a - np.uint8(1)", "np.int64(-1) + a", "a % np.int64(-3)", "a + np.float16(1.5)", "abs(-a)", "int(-a)",
         "int(a / 3)", "[1, 2] * a", "'ab' * a", "a * (1, 2)",
         "[1, 2] + a", "a <= (1, 2)", "[1, 2] == a", "[1, 2, 3][:a]", "b'abc'[a]", "'abc'[a:]", "chr(a)", "int('11', a)",
-        "'a'.rjust(a % 9)")},
+        "'a'.rjust(a % 9)", "a + None", "a < None", "'x' + a", "a + 'x'", "a == 'x'", "a < 'x'", "a[0]", "a.foo", "f'{a:d}'",
+        "f'{a:+.2e}'", "f'{a:>10}'", "f'{a:,}'", "f'{a:x}'", "f'{a:.1%}'", "'%5.2f|%s' % (a, a)", "isinstance(a, np.generic)",
+        "isinstance(a, (np.floating, complex))", "np.ndim(a)", "np.isscalar(a)", "np.sum(a)", "np.max(a)", "np.mean(a)", "np.prod(a)",
+        "np.cumsum(a)", "np.clip(a, 0, 2)", "a.sum()", "a.astype(np.int8)", "a.astype(bool)", "np.array([1, 2]) + [a, a]",
+        "np.asarray(a).dtype", "np.float64(a) % 3", "math.floor(a / 3)", "int(round(a))", "a.__class__", "str(a) + repr(a)",
+        "np.ones(2)[a % 2]", "list(range(3))[a % 3 - 1]", "(a,) * 2", "bool(a) is True", "a is True")},
     **{text: f"x = [1, 2, 3, 4]; {text}; return x" for text in (
-        "x[a] = 9", "del x[a]", "x.insert(a, 9)", "x.append(x.pop(a))", "y = x; x += a; x = (x, y)", "y = x; x *= a; x = (x, y)")},
+        "x[a] = 9", "x[a] += a", "x[0] //= a", "x[:a] = [a]", "del x[a]", "x.insert(a, 9)", "x.append(x.pop(a))", "y = x; x += a; x = (x, y)", "y = x; x *= a; x = (x, y)")},
     **{f"{dtype}[] {operator}=": f"x = np.ones(3, np.{dtype}); x {operator}= a; return x"
        for dtype in ("int64", "float64", "uint8", "bool_", "complex64") for operator in ("+", "*", "//", "/", "**", "&", "<<")},
     **{f"{dtype}[] =": f"x = np.zeros(3, np.{dtype}); x[1] = a; return x"
@@ -133,7 +152,7 @@ KINDS: dict[str, list[Any]] = {
 COMMON = ("int", "float", "bool", "np.float64", "np.int64")
 LIMIT = 2**63
 COUNT = re.compile(
-    r"\b(?:a|2|-2\)|1) (?:\*\*|<<)=? ([ab])\b|(?<![.\w])pow\(a, (b)\)|(?:comb|perm|round)\(a, (b)\)|factorial\((a)\)"
+    r"(?:\b[a12]|-2\)) (?:\*\*|<<)=? ([ab])\b|(?<![.\w])pow\(a, (b)\)|(?:comb|perm|round)\(a, (b)\)|factorial\((a)\)"
     r"|[\]'] \* (a)|(a) \* \(|y = x; x \*= (a)"
 )
 """The operand that says how long plain Python works, or how much memory it fills."""
@@ -142,7 +161,7 @@ COUNT = re.compile(
 def make_function(text: str) -> Callable[..., Any]:
     """A function of a and b that returns the value of an expression, or has statements for its body."""
     filename = f"<table {text}>"
-    body = text if "return" in text else f"return {text}"
+    body = text.replace("\n", "\n    ") if "return" in text else f"return {text}"
     source = f"import math\nimport numpy as np\ndef f(a, b=None):\n    {body}\n"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     namespace: dict[str, Any] = {"__name__": "table", "__file__": filename}
@@ -220,7 +239,7 @@ def _endless(text: str, args: tuple[Any, ...]) -> bool:
     if found is None:
         return False
     count = args[found[found.lastindex or 0] == "b"]
-    if not hasattr(count, "__index__") or (isinstance(count, np.ndarray) and count.ndim):
+    if np.ndim(count) or np.asarray(count).dtype.kind not in "biu":
         return False
     if "round" in text:
         return type(args[0]) is not float and abs(int(count)) > 1000
@@ -311,21 +330,47 @@ def _problem(
 
 
 def _too_wide(text: str, args: tuple[Any, ...]) -> bool:
-    """Whether some part of the text has an integer beyond 64 bits."""
+    """Whether some part of the text, or some variable, has an integer beyond 64 bits."""
+    if "\n" in text or ";" in text:
+        return any(_is_wide(value) for value in _variables(text, args))
     names = {"b": None, **dict(zip("ab", _fresh(args))), "math": math, "np": np}
-    for node in ast.walk(ast.parse(text.replace("return ", "").replace("key=abs", "key=abs(a) + abs(b)"))):
-        if isinstance(node, ast.AugAssign):
-            node = ast.BinOp(ast.Name(ast.unparse(node.target), ast.Load()), node.op, node.value)
+    for node in ast.walk(ast.parse(text + ("; abs(a); abs(b)" if "abs" in text else ""))):
         if not isinstance(node, ast.expr) or isinstance(node, ast.Constant):
             continue
         try:
             value = eval(ast.unparse(node), dict(names))
         except Exception:
             continue
-        items = value if isinstance(value, (tuple, list)) else (value,)
-        if any(type(item) is int and not -LIMIT <= item < LIMIT for item in items):
+        if _is_wide(value):
             return True
     return False
+
+
+def _is_wide(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(map(_is_wide, value))
+    return type(value) is int and not -LIMIT <= value < LIMIT
+
+
+def _variables(text: str, args: tuple[Any, ...]) -> list[Any]:
+    """All values that variables have in a run of the text, and its result."""
+    found: list[Any] = []
+
+    def look(frame: types.FrameType, event: str, value: Any) -> Any:
+        if frame.f_code.co_filename.startswith("<table"):
+            found.extend((*frame.f_locals.values(), value if event == "return" else None))
+            return look
+        return None
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        make_function(text)(*_fresh(args))
+    except Exception:
+        return found
+    finally:
+        sys.settrace(before)
+    return found
 
 
 def main(argv: list[str] | None = None) -> int:
