@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
+
+_NESTED = (tuple, list, dict, slice)
 
 
 def map_tree(fn: Callable[[Any], Any], tree: Any) -> Any:
@@ -12,28 +14,43 @@ def map_tree(fn: Callable[[Any], Any], tree: Any) -> Any:
     >>> map_tree(lambda x: x + 1, (1, [2, slice(3, 4, 5)]))
     (2, [3, slice(4, 5, 6)])
     """
+    kind = type(tree)
+    if kind is tuple:
+        return tuple([map_tree(fn, item) if isinstance(item, _NESTED) else fn(item) for item in tree])
+    if kind is dict:
+        return {key: map_tree(fn, item) for key, item in tree.items()}
+    if kind is list:
+        return [map_tree(fn, item) for item in tree]
+    if kind is slice:
+        return slice(map_tree(fn, tree.start), map_tree(fn, tree.stop), map_tree(fn, tree.step))
     if isinstance(tree, tuple):
         items = [map_tree(fn, item) for item in tree]
-        return type(tree)(*items) if hasattr(tree, "_fields") else tuple(items)
-    if type(tree) is list:
-        return [map_tree(fn, item) for item in tree]
-    if type(tree) is dict:
-        return {key: map_tree(fn, item) for key, item in tree.items()}
-    if type(tree) is slice:
-        return slice(map_tree(fn, tree.start), map_tree(fn, tree.stop), map_tree(fn, tree.step))
+        return kind(*items) if hasattr(tree, "_fields") else tuple(items)
     return fn(tree)
 
 
-def leaves(tree: Any) -> Iterator[Any]:
-    """The leaves, in order."""
+def leaves(tree: Any) -> list[Any]:
+    """The leaves, in order.
+
+    >>> leaves((1, [2, slice(3, 4, 5)]))
+    [1, 2, 3, 4, 5]
+    """
+    found: list[Any] = []
+    _collect(tree, found)
+    return found
+
+
+def _collect(tree: Any, found: list[Any]) -> None:
     if isinstance(tree, (tuple, list)):
         for item in tree:
-            yield from leaves(item)
+            if isinstance(item, _NESTED):
+                _collect(item, found)
+            else:
+                found.append(item)
     elif type(tree) is dict:
         for item in tree.values():
-            yield from leaves(item)
+            _collect(item, found)
     elif type(tree) is slice:
-        for item in (tree.start, tree.stop, tree.step):
-            yield from leaves(item)
+        _collect((tree.start, tree.stop, tree.step), found)
     else:
-        yield tree
+        found.append(tree)

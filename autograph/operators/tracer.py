@@ -853,6 +853,7 @@ def _foldable(t: Type) -> bool:
     return isinstance(t, _FOLDABLE)
 
 
+_NOT_A_LEAF = (tuple, list, dict, slice, TracedValue, types.FunctionType)
 _NOT_PURE = frozenset({"writes", "host", "effect", "alloc"})
 
 
@@ -866,9 +867,13 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
     if trace is None:
         record(op.name)
         return op.kernel(*args, **kwargs)
-    args, kwargs = map_tree(_leaf, (args, kwargs))
+    if kwargs or any(isinstance(a, _NOT_A_LEAF) for a in args):
+        args, kwargs = map_tree(_leaf, (args, kwargs))
+        parts = leaves((args, kwargs))
+    else:  # the usual case
+        parts = list(args)
     traced = False
-    for leaf in leaves((args, kwargs)):
+    for leaf in parts:
         if isinstance(leaf, Tensor):
             traced = True
             trace.reach(leaf)

@@ -7,6 +7,7 @@ import itertools
 import math
 import threading
 from collections.abc import Callable, Iterator
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from autograph.graph.types import (
     TupleT,
     Type,
     Union,
+    const_key,
     join,
     members,
     typeof_scalar,
@@ -157,8 +159,52 @@ def type_of(value: Any) -> Type:
     return Const(value)
 
 
+_INFERRED: dict[Any, Type] = {}
+_INFERRED_LIMIT = 4096
+
+
 def infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
-    """The result type of `op` for argument trees with types at the traced leaves; unions are taken apart."""
+    """The result type of `op` for argument trees with types at the traced leaves; unions are taken apart.
+
+    It is kept, where it depends on numbers and arrays only.
+    """
+    try:
+        key = (op, *map(_plain_key, args), *((name, _plain_key(value)) for name, value in kwargs.items()))
+    except _NotPlain:
+        return _infer(op, args, kwargs)
+    result = _INFERRED.get(key)
+    if result is None:
+        result = _infer(op, args, kwargs)
+        if all(isinstance(t, (Array, Scalar, Py)) for t in members(result)):
+            if len(_INFERRED) >= _INFERRED_LIMIT:
+                _INFERRED.clear()
+            _INFERRED[key] = result
+    return result
+
+
+class _NotPlain(Exception):
+    """A value whose type may mean something else at another time or place."""
+
+
+def _plain_key(value: Any) -> Any:
+    """What tells arguments apart that are numbers and arrays, or types of these."""
+    kind = type(value)
+    if kind is Array:
+        return kind, value.dtype, value.dtype.num, value.shape
+    if kind is Scalar:
+        return kind, value.dtype, value.dtype.num
+    if kind is Py or (kind is type and issubclass(value, np.generic)):
+        return value
+    if kind is Const:
+        return kind, _plain_key(value.value)
+    if kind in (int, float, bool, complex, str, NoneType) or issubclass(kind, np.generic):
+        return const_key(value)
+    if kind is tuple:
+        return tuple([_plain_key(item) for item in value])
+    raise _NotPlain
+
+
+def _infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
     unions = [leaf for leaf in leaves((args, kwargs)) if isinstance(leaf, Union)]
     if any(leaf is BOTTOM for leaf in leaves((args, kwargs))):
         return BOTTOM
