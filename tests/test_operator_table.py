@@ -45,6 +45,10 @@ def test_operator_agrees_with_python(name: str) -> None:
         ("a.index(2), a.count(True)", ((1, 2),)),
         ("a.index(b)", ((1, 2), 3)),
         ("a.foo", ((1, 2),)),
+        ("a + None", (np.array([]),)),
+        ("a < None", (np.array([]),)),
+        ("a + None", (np.array([1.0]),)),
+        ("2 in a, None in a", (np.array(2),)),
     ],
 )
 def test_found_by_the_table(text: str, args: tuple[Any, ...]) -> None:

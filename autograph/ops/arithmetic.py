@@ -76,9 +76,24 @@ def _binary_rule(symbol: str, fn: Callable[[Any, Any], Any]) -> Any:
                     return special
             return numeric(s, t)
         _refuse_host(symbol, s, t)
-        return _sequences(symbol, s, t, numeric)
+        result = _sequences(symbol, s, t, numeric)
+        return _of_empty(fn, s, t) if result is BOTTOM else result
 
     return rule
+
+
+def _of_empty(fn: Callable[[Any, Any], Any], s: Type, t: Type) -> Type:
+    """What an array that may be empty gives with what is no number: there is no item that would fail."""
+    array, other = (s, t) if isinstance(s, Array) else (t, s)
+    if not isinstance(array, Array) or not (array.shape is None or {0, None} & {*array.shape}):
+        return BOTTOM
+    none = np.ones((0,) * len(array.shape or (0,)), array.dtype)
+    item = "" if python_class(other) is str else b"" if python_class(other) is bytes else None
+    try:
+        value = fn(none, item) if array is s else fn(item, none)
+    except Exception:
+        return BOTTOM
+    return Host() if value.dtype == object else Array(value.dtype, array.shape)
 
 
 def _is_array(t: Type) -> bool:
@@ -213,9 +228,7 @@ def _inplace_rule(symbol: str, binary: base.Rule) -> base.Rule:
         s, t = type_of(a), type_of(b)
         if isinstance(s, Array):
             result = binary(s, t)
-            if result is BOTTOM:
-                return BOTTOM
-            return s
+            return BOTTOM if result is BOTTOM or isinstance(result, Host) else s
         if isinstance(s, Ref) and s.kind == "list":
             return _inplace_list(symbol, s, t, binary)
         if isinstance(s, Ref) and s.kind == "set" and symbol in ("|", "&", "-", "^"):
@@ -329,7 +342,7 @@ def _compare_rule(fn: Callable[[Any, Any], Any], symbol: str) -> Any:
             p and q and issubclass(p, tuple) and issubclass(q, tuple)
         ):
             return Py(bool)
-        return BOTTOM
+        return _of_empty(fn, s, t)
 
     return rule
 
@@ -351,9 +364,7 @@ def _contains_rule(container: Any, value: Any) -> Type:
     if isinstance(t, Host) and t.cls is not None and hasattr(t.cls, "__contains__"):
         return Py(bool)
     _refuse_host("in", t)
-    if element_type(t) is None:
-        return BOTTOM
-    return Py(bool)
+    return BOTTOM if element_type(t) is None and not isinstance(t, Array) else Py(bool)
 
 
 CONTAINS = define("contains", operator.contains, _contains_rule, handles=(operator.contains,))
