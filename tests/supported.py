@@ -700,6 +700,7 @@ NUMPY: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "stack": (lambda a, b: np.stack([a, b], axis=1), (V, V)),
     "hstack": (lambda a, b: np.hstack((a, b)), (V, V)),
     "vstack": (lambda a, b: np.vstack((a, b)), (V, V)),
+    "block": (lambda a, b: np.block([[a, a], [b, b]]), (X, X)),
     "split": (lambda x: np.split(x, 3, axis=1), (X,)),
     "tile": (lambda v: np.tile(v, (2, 2)), (V,)),
     "repeat": (lambda v: np.repeat(v, 2), (V,)),

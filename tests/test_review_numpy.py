@@ -377,3 +377,24 @@ def test_a_number_is_not_subscriptable() -> None:
         return y[np.array([0, 0])]
 
     same(fn, lambda: (np.arange(3.0), True), lambda: (np.arange(3.0), False))
+
+
+def test_ndarray_makes_an_array_of_a_shape() -> None:
+    def fn(x: np.ndarray, n: int) -> Any:
+        out = np.ndarray((n, len(x)), dtype=x.dtype)
+        for i in range(n):
+            out[i] = x * i
+        square = np.ndarray(x.shape)
+        square[:] = x * x
+        return out, square
+
+    same(fn, lambda: (np.arange(3.0), 2), lambda: (np.arange(4, dtype=np.int32), 3))
+
+
+def test_ndarray_of_the_memory_of_another_array_is_refused() -> None:
+    @ag.to_graph
+    def fn(x: np.ndarray) -> Any:
+        return np.ndarray((2,), float, x)
+
+    with pytest.raises(ag.errors.StagingError, match="more than a shape and a dtype"):
+        fn(np.zeros(4))

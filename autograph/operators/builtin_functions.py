@@ -202,12 +202,20 @@ def _classes(classes: Any) -> Any:
             "Types are told apart while the graph is built.",
             "Name the classes directly: isinstance(x, (int, float)).",
         )
+    try:
+        isinstance(None, classes)
+    except TypeError as error:  # Python looks at the value first, and may not come to see it
+        refuse(
+            f"isinstance() or issubclass() is given something else than classes: {error}",
+            "Types are told apart while the graph is built.",
+            "Name the classes directly: isinstance(x, (int, float)).",
+        )
     return classes
 
 
 @handles(issubclass)
 def issubclass_(cls: Any, classes: Any) -> Any:
-    return emit(core.ISSUBCLASS, cls, _classes(classes)) if has_tensor(cls) else issubclass(cls, classes)
+    return emit(core.ISSUBCLASS, cls, _classes(classes))
 
 
 @handles(type)
@@ -789,6 +797,18 @@ def error_state_(*args: Any, **kwargs: Any) -> Any:
         "the state of NumPy's floating point errors is read or set",
         "NumPy's floating point errors are not reported by a graph.",
         "Set it outside the function.",
+    )
+
+
+@handles(np.ndarray)
+def ndarray_(shape: Any, dtype: Any = float, buffer: Any = None, *rest: Any, **options: Any) -> Any:
+    """Without a buffer it is what `np.empty` makes."""
+    if buffer is None and not rest and not options:
+        return call(np.empty, shape, dtype)
+    return refuse(
+        "np.ndarray is called with more than a shape and a dtype",
+        "It would describe the memory of another object.",
+        "Use np.empty, np.frombuffer or np.lib.stride_tricks.as_strided outside the function.",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -35,7 +36,7 @@ from autograph.ops.base import (
     static,
     type_of,
 )
-from autograph.ops.rules import Static, Types, numpy_op, quietly, sizes, typed
+from autograph.ops.rules import Static, Types, alternatives, data, numpy_op, quietly, sizes, typed
 
 __all__ = ["axes_of", "dtype_in", "list_of", "reshaped", "size_of", "transposed", "unknown_along"]
 
@@ -353,6 +354,70 @@ def _stacker(grow: Callable[[Any], Any], axis: Callable[[int], int]) -> Callable
         return _joined_type(np.concatenate, parts, shape, None, dtype, casting)
 
     return typed(body)
+
+
+def _block(arrays: Any) -> Type:
+    """The innermost lists are joined along the last axis, those around them along the one before it."""
+    tree, found, depths = _nested(arrays)
+    if len(depths) != 1:
+        return BOTTOM
+    depth = depths.pop()
+
+    def body(*blocks: Any) -> Type:
+        leaves = [_array(block) for block in blocks]
+        rank = max(depth, *(len(a.shape or ()) for a in leaves))
+        rest = iter([Array(a.dtype, (1,) * (rank - len(a.shape or ())) + (a.shape or ())) for a in leaves])
+
+        def build(tree: Any, level: int) -> Type:
+            if tree is None:
+                return next(rest)
+            parts = [build(part, level + 1) for part in tree]
+            if not all(isinstance(part, Array) for part in parts):
+                return BOTTOM
+            shape = joined(parts, rank - depth + level)  # type: ignore[arg-type]
+            if isinstance(shape, Type):
+                return BOTTOM
+            return _joined_type(np.concatenate, parts, shape, None, None, "same_kind")  # type: ignore[arg-type]
+
+        whole = build(tree, 0)
+        together = _joined_type(np.concatenate, leaves, (), None, None, "same_kind")
+        if isinstance(whole, Array) and isinstance(together, Array) and whole.dtype != together.dtype:
+            raise Refuse(
+                "np.block joins arrays of dtypes whose order matters", "", "Convert them to one dtype."
+            )
+        return whole
+
+    return alternatives([(body, pick, {}) for pick in itertools.product(*map(data, found))])
+
+
+def _is_list(value: Any) -> bool:
+    t = value.value if isinstance(value, Const) else value
+    return isinstance(t, list) or (isinstance(t, Ref) and t.kind == "list")
+
+
+def _nested(arrays: Any) -> tuple[Any, list[Any], set[int]]:
+    """Lists in lists: their tree (None for what is no list), what it holds, and how deep that lies."""
+    found: list[Any] = []
+    depths: set[int] = set()
+
+    def walk(value: Any, depth: int) -> Any:
+        items, length = (value, len(value)) if isinstance(value, list) else sequence(type_of(value))
+        if items is None or not _is_list(value):
+            found.append(value)
+            depths.add(depth if items is None else -1)
+            return None
+        if length is None:
+            raise Refuse(
+                "np.block is called with a list of unknown length",
+                "The places of the blocks must be known while the graph is built.",
+                "Use np.concatenate.",
+            )
+        if not items:
+            depths.add(-1)
+        return [walk(item, depth + 1) for item in items]
+
+    tree = walk(arrays, 0)  # -1 stands for what NumPy refuses: a tuple, an empty list
+    return tree, found, depths if -1 not in depths else set()
 
 
 def _two(shape: Any) -> Any:
@@ -698,6 +763,7 @@ for _name, _rule, _traits in (
     ("hstack", _stacker(lambda s: s or (1,), lambda rank: 0 if rank == 1 else 1), ""),
     ("vstack", _stacker(_two, lambda rank: 0), ""),
     ("dstack", _stacker(_three, lambda rank: 2), ""),
+    ("block", _block, ""),
     ("atleast_1d", _atleast(np.atleast_1d, lambda s: s or (1,)), "view"),
     ("atleast_2d", _atleast(np.atleast_2d, _two), "view"),
     ("atleast_3d", _atleast(np.atleast_3d, _three), "view"),
