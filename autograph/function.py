@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from autograph import modes
+from autograph.compiler import backend
 from autograph.conversion import converted, plain_function
 from autograph.core.loader import is_part
 from autograph.core.parser import parse_function
@@ -54,7 +55,6 @@ from autograph.operators.tracer import (
     unflatten,
     vtype,
 )
-from autograph.runtime import interpreter
 from autograph.tracebacks import at_spots, spot_of, without_library
 
 CACHE_LIMIT = 256
@@ -236,7 +236,7 @@ class GraphFunction:
         for value, t in zip((*args, *kwargs.values()), concrete.types):
             _argument_leaves(value, t, arguments)
         with np.errstate(all="ignore"):
-            return interpreter.run(concrete.graph, arguments)[0]
+            return backend.run(concrete.graph, arguments)
 
     # -- tracing ---------------------------------------------------------------------------------------------
 

@@ -128,6 +128,8 @@ class Graph:
     result_type: Type | None = None
     host: bool = False  # host code runs in it: what it reads from places is checked at run time
     code: Any = None  # what a runtime made of it; kept here, so that it goes with the graph
+    native: Any = None  # the same, by the compiler: machine code for each kind of arguments
+    native_reason: str = ""  # why the compiler declined it
 
     def __post_init__(self) -> None:
         self.body = Region(self)

@@ -1,0 +1,1372 @@
+"""Arrays in machine code: views, elements read and written, loops over elements put off and fused."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograph.compiler.elementwise import COST, ELEMENT, SCALAR_ONLY, Lanes, NoRule
+from autograph.compiler.lowering import SMALL, FunctionLowering, rule
+from autograph.compiler.values import (
+    Elements,
+    Known,
+    Lazy,
+    Memory,
+    Number,
+    Tuple,
+    Value,
+    array_type,
+    register,
+    scalar_dtype,
+    supported,
+)
+from autograph.graph.graph import Operation, Tensor
+from autograph.graph.types import Array, Py, Scalar
+
+INT, BOOL = np.dtype(np.int64), np.dtype(bool)
+Dim = "int | str"
+Index = "list[str]"
+
+
+@dataclasses.dataclass(frozen=True)
+class Map:
+    """What a lazy array computes: an elementwise function of its arguments, each cast to a dtype first."""
+
+    name: str
+    inputs: tuple[np.dtype[Any], ...]
+    result: np.dtype[Any]
+
+
+# -- types of operations -------------------------------------------------------------------------------------
+
+
+def resolve(name: str, values: list[Any]) -> tuple[np.dtype[Any], ...] | None:
+    """The dtypes that a ufunc computes with for arguments (numbers or arrays): inputs, then the result."""
+    ufunc = getattr(np, name, None)
+    if not isinstance(ufunc, np.ufunc) or ufunc.nout != 1:
+        return None
+    asked: list[Any] = []
+    for v in values:
+        if isinstance(v, Number) and v.weak and isinstance(v.type, Py) and v.type.cls is not bool:
+            asked.append(v.type.cls)
+        else:
+            asked.append(v.dtype)
+    try:
+        found = ufunc.resolve_dtypes((*asked, None))
+    except TypeError:
+        return None
+    return found if all(supported(d) for d in found) else None
+
+
+def convert(f: FunctionLowering, operation: Operation, n: Number, dtype: np.dtype[Any]) -> Number:
+    """A number as the dtype that NumPy computes with; a Python integer that does not fit raises."""
+    lanes = Lanes(f.b)
+    if n.weak and n.dtype.kind == "i":
+        if dtype.kind in "iu":
+            _check_fits(f, operation, n, dtype)
+        elif dtype.kind in "fc" and register(dtype) == "float":
+            wide = lanes.cast(n.parts, n.dtype, np.dtype(float))
+            return Number(n.type, dtype, lanes.cast(wide, np.dtype(float), dtype))
+    return Number(n.type, dtype, lanes.cast(n.parts, n.dtype, dtype), n.low, n.high)
+
+
+def _check_fits(f: FunctionLowering, operation: Operation, n: Number, dtype: np.dtype[Any]) -> None:
+    info = np.iinfo(dtype)
+    if n.low is not None and n.high is not None and info.min <= n.low and n.high <= info.max:
+        return
+    if dtype == INT:
+        return
+    b = f.b
+    if dtype.kind == "u":
+        good = b.value(f"icmp ule i64 {n.ir}, {min(info.max, 2**63 - 1)}")
+    else:
+        shifted = b.value(f"add i64 {n.ir}, {-info.min}")
+        good = b.value(f"icmp ule i64 {shifted}, {info.max - info.min}")
+    f.guard(good, operation)
+
+
+def value_as_array(f: FunctionLowering, v: Value) -> Any:
+    """A constant array as memory; other values as they are."""
+    if isinstance(v, Known) and isinstance(v.value, np.ndarray):
+        array = array_type(Array(v.value.dtype, v.value.shape))
+        if array is None:
+            return None
+        slot = f.new_slot()
+        f.set_slot(slot, f.incref(f.object_constant(v.value)))
+        m = f.unpack_array(slot, array, None)
+        return dataclasses.replace(m, root=f.roots.find(f.roots.OUTSIDE))
+    if isinstance(v, Known):
+        return f.number(v) if isinstance(v.value, (bool, int, float, complex, np.generic)) else None
+    return v if isinstance(v, (Number, Memory, Elements, Lazy)) else None
+
+
+def dims_of(v: Value) -> tuple[Any, ...]:
+    if isinstance(v, Elements):
+        return v.shape
+    return v.dims if isinstance(v, (Memory, Lazy)) else ()
+
+
+def broadcast_dims(
+    f: FunctionLowering, operation: Operation, shapes: list[tuple[Any, ...]], t: Array | None
+) -> tuple[Any, ...]:
+    """The dimensions of the result; where they are not known, that they fit is checked here."""
+    rank = max(map(len, shapes))
+    out: list[Any] = []
+    for axis in range(-rank, 0):
+        dims = [s[axis] for s in shapes if len(s) >= -axis]
+        known = {d for d in dims if isinstance(d, int) and d != 1}
+        unknown = list(dict.fromkeys(d for d in dims if isinstance(d, str)))
+        if known:
+            size: Any = known.pop()
+            for d in unknown:
+                _check_dim(f, operation, d, size)
+            out.append(size)
+        elif unknown:
+            size = unknown[0]
+            for d in unknown[1:]:
+                equal = f.b.value(f"icmp eq i64 {d}, {size}")
+                one = f.b.value(f"icmp eq i64 {d}, 1")
+                other = f.b.value(f"icmp eq i64 {size}, 1")
+                either = f.b.value(f"or i1 {one}, {other}")
+                f.guard(f.b.value(f"or i1 {equal}, {either}"), operation)
+                size = f.b.value(f"select i1 {other}, i64 {d}, i64 {size}", "dim")
+            out.append(size)
+        else:
+            out.append(1)
+    return tuple(out)
+
+
+def _check_dim(f: FunctionLowering, operation: Operation, d: str, size: int) -> None:
+    equal = f.b.value(f"icmp eq i64 {d}, {size}")
+    one = f.b.value(f"icmp eq i64 {d}, 1")
+    f.guard(f.b.value(f"or i1 {equal}, {one}"), operation)
+
+
+# -- elementwise functions -----------------------------------------------------------------------------------
+
+
+def elementwise(f: FunctionLowering, operation: Operation, name: str, args: list[Value]) -> Value | None:
+    """A ufunc, at least one argument an array."""
+    out = operation.outputs[0]
+    dtype = scalar_dtype(out._ag_type)
+    t = array_type(out._ag_type)
+    if t is None and dtype is None:
+        return None
+    values = [value_as_array(f, a) for a in args]
+    if any(v is None for v in values):
+        return None
+    if name == "power":
+        simple = _simple_power(values)
+        if simple is None:
+            return None
+        name, values = simple
+    found = resolve(name, values)
+    if found is None or name not in ELEMENT or len(set(found[:-1])) > 1:
+        return None
+    if found[-1] != (t.dtype if t is not None else dtype) or any(d.kind == "c" for d in found):
+        return None
+    return build(f, operation, Map(name, tuple(found[:-1]), found[-1]), values)
+
+
+def _simple_power(values: list[Any]) -> tuple[str, list[Any]] | None:
+    base, exponent = values
+    if (
+        isinstance(exponent, Number)
+        and exponent.weak
+        and exponent.dtype.kind in "if"
+        and base.dtype.kind == "f"
+    ):
+        literal = exponent.ir
+        if literal in ("2", "0x4000000000000000"):
+            return "square", [base]
+        if literal == "0x3FE0000000000000":
+            return "sqrt", [base]
+        if literal in ("1", "0x3FF0000000000000"):
+            return "positive", [base]
+    if isinstance(exponent, Number) and exponent.ir == "2" and exponent.weak and base.dtype.kind in "iu":
+        return "square", [base]
+    return ("power", values) if base.dtype.kind == "f" or exponent.dtype.kind == "f" else None
+
+
+def build(f: FunctionLowering, operation: Operation, op: Map, values: list[Any]) -> Value | None:
+    """The array that an elementwise function gives: in registers where it is small, else put off."""
+    out = operation.outputs[0]
+    t = array_type(out._ag_type)
+    prepared: list[Value] = []
+    for v, d in zip(values, op.inputs):
+        prepared.append(convert(f, operation, v, d) if isinstance(v, Number) else v)
+    try:
+        ELEMENT[op.name](
+            _Probe(), op.inputs[-1] if op.name == "where" else op.inputs[0], *(("%x",) * 1 for _ in op.inputs)
+        )
+    except NoRule:
+        return None
+    if t is None:  # 0-d arrays give scalars
+        if any(dims_of(v) for v in prepared):
+            return None
+        f.evaluated.clear()
+        parts = evaluate_map(f, Lanes(f.b), op, prepared, [], ())
+        return Number(out._ag_type, op.result, parts)
+    dims = broadcast_dims(f, operation, [dims_of(v) for v in prepared], t)
+    prepared = [_settled(f, v) for v in prepared]
+    cost = COST[op.name] + sum(v.cost for v in prepared if isinstance(v, Lazy))
+    lazy = Lazy(op.result, dims, op, tuple(prepared), cost)
+    if _small(dims) and f.is_pure(out) and id(out) not in f.plan.memory:
+        return elements(f, lazy)
+    if f.uses.get(id(out), 0) > 1 or cost > 400:
+        return materialize(f, lazy, out if id(out) in f.plan.objects else None)
+    return lazy
+
+
+def _settled(f: FunctionLowering, v: Value) -> Value:
+    return v
+
+
+class _Probe(Lanes):
+    """Emits nothing: tells whether a rule exists."""
+
+    def __init__(self) -> None:
+        from autograph.compiler.ir import Builder, Module
+
+        super().__init__(Builder(Module()))
+
+
+def _small(dims: tuple[Any, ...]) -> bool:
+    return all(isinstance(d, int) for d in dims) and math.prod(dims) <= SMALL
+
+
+def flat_index(position: int, shape: tuple[int, ...]) -> list[str]:
+    return [str(int(i)) for i in np.unravel_index(position, shape)] if shape else []
+
+
+def elements(f: FunctionLowering, v: Value) -> Elements:
+    """A small array with its elements in registers."""
+    if isinstance(v, Elements):
+        return v
+    assert isinstance(v, (Memory, Lazy))
+    shape = tuple(int(d) for d in v.dims)
+    lanes = Lanes(f.b)
+    f.evaluated.clear()
+    items = [evaluate(f, lanes, v, flat_index(i, shape), shape) for i in range(math.prod(shape))]
+    return Elements(v.dtype, shape, tuple(items), fresh=isinstance(v, Lazy))
+
+
+def evaluate(
+    f: FunctionLowering, lanes: Lanes, v: Any, index: list[str], dims: tuple[Any, ...]
+) -> tuple[str, ...]:
+    """The element (or vector of elements along the last axis) at an index of the result's shape."""
+    if isinstance(v, Number):
+        kind = register(v.dtype)
+        return tuple(lanes.splat(p, kind) for p in v.parts)
+    own = dims_of(v)
+    offset = len(dims) - len(own)
+    where: list[str] = []
+    for axis, d in enumerate(own):
+        whole = dims[offset + axis]
+        i = index[offset + axis]
+        if d == 1 and whole != 1:
+            i = "0"
+        elif isinstance(d, str) and d != whole:
+            one = f.b.value(f"icmp eq i64 {d}, 1")
+            i = f.b.value(f"select i1 {one}, i64 0, i64 {i}")
+        where.append(i)
+    if isinstance(v, Lazy):
+        return evaluate_map(f, lanes, v.op, list(v.args), where, v.dims)
+    if isinstance(v, Elements):
+        return _pick(f, lanes, v, where)
+    assert isinstance(v, Memory)
+    inner = bool(own) and len(index) > 0 and where[-1] == index[-1] and own[-1] == dims[-1]
+    return load(f, lanes, v, where, vector=inner)
+
+
+def _pick(f: FunctionLowering, lanes: Lanes, v: Elements, where: list[str]) -> tuple[str, ...]:
+    if all(not i.startswith("%") for i in where):
+        position = int(np.ravel_multi_index([int(i) for i in where], v.shape)) if v.shape else 0
+        return tuple(lanes.splat(p, register(v.dtype)) for p in v.items[position])
+    return load(f, lanes, memory(f, v), where, vector=False)
+
+
+def evaluate_map(
+    f: FunctionLowering, lanes: Lanes, op: Map, args: list[Any], index: list[str], dims: tuple[Any, ...]
+) -> tuple[str, ...]:
+    cache = f.evaluated
+    parts = []
+    for v, d in zip(args, op.inputs):
+        key = (id(v), tuple(index), lanes.width, f.b.block)
+        found = cache.get(key)
+        if found is None:
+            found = evaluate(f, lanes, v, index, dims)
+            cache[key] = found
+        parts.append(lanes.cast(found, v.dtype, d))
+    main = op.inputs[-1] if op.name == "where" else op.inputs[0]
+    return ELEMENT[op.name](lanes, main, *parts)
+
+
+def address(f: FunctionLowering, m: Memory, index: list[str]) -> str:
+    """The address of an element."""
+    offset: Any = 0
+    for i, stride in zip(index, m.strides):
+        offset = f.plus(offset, f.times(stride, int(i) if not i.startswith("%") else i))
+    return f.at(m.data, offset)
+
+
+def load(
+    f: FunctionLowering, lanes: Lanes, m: Memory, index: list[str], vector: bool = True
+) -> tuple[str, ...]:
+    pointer = address(f, m, index)
+    if lanes.width == 1:
+        return f.load_scalar(pointer, m.dtype)
+    kind = register(m.dtype)
+    if not vector:
+        return tuple(lanes.splat(p, kind) for p in f.load_scalar(pointer, m.dtype))
+    b = f.b
+    if m.dtype.kind == "b":
+        raw = b.value(f"load <{lanes.width} x i8>, ptr {pointer}, align 1")
+        return (b.value(f"trunc <{lanes.width} x i8> {raw} to <{lanes.width} x i1>"),)
+    return (b.value(f"load {lanes.type(kind)}, ptr {pointer}, align {m.dtype.itemsize}"),)
+
+
+def store(f: FunctionLowering, lanes: Lanes, m: Memory, index: list[str], parts: tuple[str, ...]) -> None:
+    pointer = address(f, m, index)
+    if lanes.width == 1:
+        f.store_scalar(pointer, Number(Scalar(m.dtype), m.dtype, parts))
+        return
+    kind, b = register(m.dtype), f.b
+    if m.dtype.kind == "b":
+        wide = b.value(f"zext <{lanes.width} x i1> {parts[0]} to <{lanes.width} x i8>")
+        b.emit(f"store <{lanes.width} x i8> {wide}, ptr {pointer}, align 1")
+        return
+    b.emit(f"store {lanes.type(kind)} {parts[0]}, ptr {pointer}, align {m.dtype.itemsize}")
+
+
+# -- memory --------------------------------------------------------------------------------------------------
+
+
+def allocate(
+    f: FunctionLowering, dtype: np.dtype[Any], dims: tuple[Any, ...], operation: Operation | None = None
+) -> Memory:
+    """A new array object, its elements not set."""
+    b = f.b
+    shape = b.alloca(f"[{max(len(dims), 1)} x i64]")
+    for axis, d in enumerate(dims):
+        b.emit(f"store i64 {d}, ptr {f.at(shape, 8 * axis)}")
+    descr = f.incref(f.object_constant(dtype))
+    kind = f.object_constant(np.ndarray)
+    pointer = b.call(
+        "ptr", "ag_array_new", f"ptr {kind}", f"ptr {descr}", f"i32 {len(dims)}", f"ptr {shape}",
+        "ptr null", "ptr null", "i32 0", "ptr null",
+    )  # fmt: skip
+    bad, good = b.label("null"), b.label("got")
+    b.branch(b.value(f"icmp eq ptr {pointer}, null"), bad, good, unlikely="then")
+    b.start(bad)
+    f.fail(f.compilation.sites.number(operation) if operation is not None else -1)
+    b.start(good)
+    slot = f.new_slot()
+    f.set_slot(slot, pointer)
+    data = b.value(f"load ptr, ptr {f.at(pointer, 16)}", "data")
+    strides = f.contiguous_strides(dims, dtype.itemsize)
+    return Memory(dtype, data, dims, strides, slot, True, True, ("new", slot))
+
+
+def nest(f: FunctionLowering, dims: list[Any], width: int, body: Callable[[Lanes, list[str]], None]) -> None:
+    """Loops over all indices; the last axis in vectors of a width, then its rest one by one."""
+    if not dims:
+        body(Lanes(f.b), [])
+        return
+    *outer, last = dims
+
+    def inner(prefix: list[str]) -> None:
+        if width > 1:
+            if isinstance(last, int):
+                whole: Any = last - last % width
+            else:
+                whole = f.b.value(f"and i64 {last}, {-width}")
+            count_loop(f, 0, whole, width, lambda i: body(Lanes(f.b, width), [*prefix, i]))
+            if not (isinstance(last, int) and last % width == 0):
+                count_loop(f, whole, last, 1, lambda i: body(Lanes(f.b), [*prefix, i]))
+        else:
+            count_loop(f, 0, last, 1, lambda i: body(Lanes(f.b), [*prefix, i]))
+
+    def level(axis: int, prefix: list[str]) -> None:
+        if axis == len(outer):
+            inner(prefix)
+        else:
+            count_loop(f, 0, outer[axis], 1, lambda i: level(axis + 1, [*prefix, i]))
+
+    level(0, [])
+
+
+def count_loop(f: FunctionLowering, start: Any, stop: Any, step: int, body: Callable[[str], None]) -> None:
+    """for i in range(start, stop, step), the distance a multiple of the step."""
+    b = f.b
+    if isinstance(start, int) and isinstance(stop, int):
+        if start >= stop:
+            return
+        if stop - start == step:
+            f.evaluated.clear()
+            body(str(start))
+            return
+    head, turn, after = b.label("each"), b.label("item"), b.label("end")
+    before = b.block
+    b.jump(head)
+    b.start(head)
+    i = b.phi("i64", "i")
+    i.incoming.append((str(start), before))
+    b.branch(b.value(f"icmp slt i64 {i.name}, {stop}"), turn, after)
+    b.start(turn)
+    f.evaluated.clear()
+    body(i.name)
+    following = b.value(f"add nuw nsw i64 {i.name}, {step}")
+    i.incoming.append((following, b.block))
+    b.jump(head)
+    b.start(after)
+    f.evaluated.clear()
+
+
+def leaves_of(v: Any, out: list[Any] | None = None) -> list[Any]:
+    """The arrays and numbers that a lazy array is computed of."""
+    out = [] if out is None else out
+    if isinstance(v, Lazy):
+        for a in v.args:
+            leaves_of(a, out)
+    else:
+        out.append(v)
+    return out
+
+
+def maps_of(v: Value) -> list[Lazy]:
+    if not isinstance(v, Lazy):
+        return []
+    return [v] + [m for a in v.args for m in maps_of(a)]
+
+
+def width_for(v: Any, target: np.dtype[Any]) -> int:
+    """How many elements a vector has: 1 where a function has no vector form or a dtype no vectors."""
+    dtypes = {target, *(x.dtype for x in leaves_of(v)), *(m.dtype for m in maps_of(v))}
+    for m in maps_of(v):
+        dtypes.update(m.op.inputs)
+        if m.op.name in SCALAR_ONLY:
+            return 1
+    if any(d.kind == "c" for d in dtypes):
+        return 1
+    size = max(d.itemsize for d in dtypes)
+    return {8: 8, 4: 16, 2: 16, 1: 32}[size]
+
+
+def fill(f: FunctionLowering, target: Memory, v: Any) -> None:
+    """Writes the elements of a value (broadcast) into memory, cast to its dtype."""
+    dims = target.dims
+    width = width_for(v, target.dtype)
+    v = _in_memory(f, v)
+    sources = leaves_of(v)
+    flat = target.contiguous and all(
+        isinstance(s, Number) or (isinstance(s, Memory) and s.contiguous and s.dims == dims) for s in sources
+    )
+    if flat and all(m.dims == dims for m in maps_of(v)) and len(dims) != 1:
+        count: Any = 1
+        for d in dims:
+            count = f.times(count, d)
+        v = _flattened(v, count)
+        target = dataclasses.replace(target, dims=(count,), strides=(target.dtype.itemsize,))
+        dims = (count,)
+        sources = leaves_of(v)
+    if dims and isinstance(dims[-1], int):
+        while width > 1 and width > dims[-1]:
+            width //= 2
+    if not dims:
+        width = 1
+
+    def body(lanes: Lanes, index: list[str]) -> None:
+        parts = evaluate(f, lanes, v, index, dims)
+        parts = lanes.cast(parts, v.dtype, target.dtype)
+        store(f, lanes, target, index, parts)
+
+    if width == 1:
+        nest(f, list(dims), 1, body)
+        return
+    test = _vector_test(f, [*sources, *maps_of(v)], target, dims)
+    if test == "true":
+        nest(f, list(dims), width, body)
+        return
+    if test == "false":
+        nest(f, list(dims), 1, body)
+        return
+    b = f.b
+    fast, slow, after = b.label("vector"), b.label("scalar"), b.label("filled")
+    b.branch(test, fast, slow)
+    b.start(fast)
+    nest(f, list(dims), width, body)
+    b.jump(after)
+    b.start(slow)
+    nest(f, list(dims), 1, body)
+    b.jump(after)
+    b.start(after)
+
+
+def _vector_test(f: FunctionLowering, sources: list[Any], target: Memory, dims: tuple[Any, ...]) -> str:
+    """Whether the last axis of all arrays is dense and of the result's length (or certainly 1)."""
+    b = f.b
+    tests: list[str] = []
+    for s in [*sources, target]:
+        if isinstance(s, Number) or not dims_of(s):
+            continue
+        last = dims_of(s)[-1]
+        if last == 1 and dims[-1] != 1:
+            continue
+        if last != dims[-1]:
+            return "false"
+        if isinstance(s, Memory) and s.strides[-1] != s.dtype.itemsize:
+            if isinstance(s.strides[-1], int):
+                return "false"
+            tests.append(b.value(f"icmp eq i64 {s.strides[-1]}, {s.dtype.itemsize}"))
+    result = "true"
+    for t in tests:
+        result = t if result == "true" else b.value(f"and i1 {result}, {t}")
+    return result
+
+
+def _flattened(v: Value, count: Any) -> Value:
+    if isinstance(v, Memory):
+        return dataclasses.replace(v, dims=(count,), strides=(v.dtype.itemsize,))
+    if isinstance(v, Lazy):
+        return Lazy(v.dtype, (count,), v.op, tuple(_flattened(a, count) for a in v.args), v.cost)
+    return v
+
+
+def _in_memory(f: FunctionLowering, v: Value) -> Value:
+    """The same value with all its arrays in memory: inside a loop they are indexed."""
+    if isinstance(v, Elements):
+        return memory(f, v)
+    if isinstance(v, Lazy):
+        return Lazy(v.dtype, v.dims, v.op, tuple(_in_memory(f, a) for a in v.args), v.cost)
+    return v
+
+
+def memory(f: FunctionLowering, v: Value) -> Memory:
+    """A value as an array in memory."""
+    if isinstance(v, Memory):
+        return v
+    if isinstance(v, Elements):
+        place = f.b.alloca(f"[{max(len(v.items), 1)} x [{v.dtype.itemsize} x i8]]", 16)
+        strides = f.contiguous_strides(v.shape, v.dtype.itemsize)
+        m = Memory(v.dtype, place, v.shape, strides, None, False, True, ("stack", place))
+        for i, item in enumerate(v.items):
+            store(f, Lanes(f.b), m, flat_index(i, v.shape), item)
+        return m
+    if isinstance(v, Known):
+        found = value_as_array(f, v)
+        if isinstance(found, Memory):
+            return found
+    assert isinstance(v, Lazy), v
+    return materialize(f, v)
+
+
+def lasting(f: FunctionLowering, v: Value) -> Memory:
+    """A value as an array in memory that stays as it is when this code runs again."""
+    if isinstance(v, Elements):
+        return _elements_object(f, Elements(v.dtype, v.shape, v.items))
+    m = memory(f, v)
+    return _copied(f, m) if m.slot is None else m
+
+
+def materialize(f: FunctionLowering, v: Lazy, tensor: Tensor | None = None) -> Memory:
+    target = allocate(f, v.dtype, v.dims)
+    fill(f, target, v)
+    return target
+
+
+def as_object(f: FunctionLowering, v: Value, tensor: Tensor | None) -> Value:
+    """An array as a Python object of its own."""
+    if isinstance(v, Memory) and v.is_object:
+        return v
+    if isinstance(v, Lazy):
+        return materialize(f, v)
+    if isinstance(v, Elements):
+        return _elements_object(f, v)
+    if isinstance(v, Memory):
+        return view_object(f, v)
+    return v
+
+
+def _elements_object(f: FunctionLowering, v: Elements) -> Memory:
+    if v.origin is None:
+        target = allocate(f, v.dtype, v.shape)
+        for i, item in enumerate(v.items):
+            store(f, Lanes(f.b), target, flat_index(i, v.shape), item)
+        return target
+    b = f.b
+    slot = f.new_slot()
+    old = f.get_slot(v.origin)
+    make, keep, after = b.label("make"), b.label("keep"), b.label("made")
+    b.branch(b.value(f"icmp eq ptr {old}, null"), make, keep)
+    b.start(keep)
+    f.set_slot(slot, f.incref(old))
+    b.jump(after)
+    b.start(make)
+    new = _elements_object(f, Elements(v.dtype, v.shape, v.items))
+    assert new.slot is not None
+    f.set_slot(slot, f.incref(f.get_slot(new.slot)))
+    b.jump(after)
+    b.start(after)
+    return f.unpack_array(slot, Array(v.dtype, v.shape), None)
+
+
+def view_object(f: FunctionLowering, m: Memory) -> Memory:
+    """An array object for memory that another object owns."""
+    b = f.b
+    if m.slot is None:  # on the stack: a copy
+        target = allocate(f, m.dtype, m.dims)
+        fill(f, target, m)
+        return target
+    rank = max(len(m.dims), 1)
+    shape, steps = b.alloca(f"[{rank} x i64]"), b.alloca(f"[{rank} x i64]")
+    for axis, (d, s) in enumerate(zip(m.dims, m.strides)):
+        b.emit(f"store i64 {d}, ptr {f.at(shape, 8 * axis)}")
+        b.emit(f"store i64 {s}, ptr {f.at(steps, 8 * axis)}")
+    owner = f.get_slot(m.slot)
+    flags = b.value(f"load i32, ptr {f.at(owner, 64)}")
+    writeable = b.value(f"and i32 {flags}, 1024")
+    flags = b.value(f"or i32 {writeable}, 256") if m.aligned else writeable
+    descr = f.incref(f.object_constant(m.dtype))
+    pointer = b.call(
+        "ptr", "ag_array_new", f"ptr {f.object_constant(np.ndarray)}", f"ptr {descr}", f"i32 {len(m.dims)}",
+        f"ptr {shape}", f"ptr {steps}", f"ptr {m.data}", f"i32 {flags}", "ptr null",
+    )  # fmt: skip
+    bad, good = b.label("null"), b.label("got")
+    b.branch(b.value(f"icmp eq ptr {pointer}, null"), bad, good, unlikely="then")
+    b.start(bad)
+    f.fail(-1)
+    b.start(good)
+    slot = f.new_slot()
+    f.set_slot(slot, pointer)
+    b.call("i32", "ag_array_base", f"ptr {pointer}", f"ptr {f.incref(owner)}")
+    return dataclasses.replace(m, slot=slot, is_object=True)
+
+
+# -- reading and writing -------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class View:
+    """A basic index resolved: where it starts, and the dimensions that are left."""
+
+    data: str
+    dims: list[Any]
+    strides: list[Any]
+
+
+def _index_parts(index: Any) -> list[Any] | None:
+    """The parts of an index: numbers, slices, None, Ellipsis; None where it is none of these."""
+    if isinstance(index, Known) and isinstance(index.value, tuple):
+        parts: list[Any] = [Known(v) for v in index.value]
+    elif isinstance(index, Tuple):
+        parts = list(index.items)
+    else:
+        parts = list(index) if isinstance(index, tuple) else [index]
+    out: list[Any] = []
+    for p in parts:
+        if isinstance(p, slice):
+            if not all(isinstance(x, (Known, Number)) for x in (p.start, p.stop, p.step)):
+                return None
+            if not isinstance(p.step, Known):
+                return None
+            out.append(p)
+        elif isinstance(p, Known):
+            v = p.value
+            if isinstance(v, slice):
+                out.append(slice(Known(v.start), Known(v.stop), Known(v.step)))
+            elif v is None or v is Ellipsis:
+                out.append(v)
+            elif isinstance(v, (int, np.integer)) and not isinstance(v, (bool, np.bool_)):
+                out.append(p)
+            else:
+                return None
+        elif isinstance(p, Number) and p.dtype.kind in "iu":
+            out.append(p)
+        else:
+            return None
+    return out
+
+
+def view(f: FunctionLowering, operation: Operation, m: Memory, index: Any) -> View | None:
+    """A basic index of an array; checks the bounds of integers."""
+    parts = _index_parts(index)
+    if parts is None:
+        return None
+    used = sum(1 for p in parts if p is not None and p is not Ellipsis)
+    if used > len(m.dims):
+        return None
+    if sum(1 for p in parts if p is Ellipsis) > 1:
+        return None
+    if Ellipsis not in parts:
+        parts = [*parts, Ellipsis]
+    result = View(m.data, [], [])
+    axis = 0
+    offset: Any = 0
+    for p in parts:
+        if p is Ellipsis:
+            for _ in range(len(m.dims) - used):
+                result.dims.append(m.dims[axis])
+                result.strides.append(m.strides[axis])
+                axis += 1
+            continue
+        if p is None:
+            result.dims.append(1)
+            result.strides.append(0)
+            continue
+        dim, stride = m.dims[axis], m.strides[axis]
+        axis += 1
+        if isinstance(p, slice):
+            found = _slice(f, p, dim)
+            if found is None:
+                return None
+            start, length, step = found
+            result.dims.append(length)
+            result.strides.append(f.times(stride, step))
+        else:
+            start = position(f, operation, p, dim)
+            if start is None:
+                return None
+        offset = f.plus(offset, f.times(stride, start))
+    result.data = f.at(m.data, offset)
+    return result
+
+
+def position(f: FunctionLowering, operation: Operation, index: Value, dim: Any) -> Any:
+    """An integer index as a position, checked; None where it can be told that it never fits."""
+    b = f.b
+    n = f.number(index)
+    if n.low is not None and n.low == n.high and isinstance(dim, int):
+        k = n.low
+        if not -dim <= k < dim:
+            return None
+        return k % dim
+    ir = Lanes(b).cast(n.parts, n.dtype, INT)[0]
+    unsigned = n.dtype.kind == "u"
+    if n.low is not None and n.low == n.high and n.low < 0:
+        ir = b.value(f"add i64 {dim}, {n.low}")
+    elif not (unsigned or (n.low is not None and n.low >= 0)):
+        negative = b.value(f"icmp slt i64 {ir}, 0")
+        moved = b.value(f"add i64 {ir}, {dim}")
+        ir = b.value(f"select i1 {negative}, i64 {moved}, i64 {ir}")
+    f.guard(b.value(f"icmp ult i64 {ir}, {dim}"), operation)
+    return ir
+
+
+def _slice(f: FunctionLowering, s: Any, dim: Any) -> tuple[Any, Any, int] | None:
+    """Start, length and step of a slice of a dimension."""
+    step = 1 if s.step.value is None else s.step.value
+    if type(step) is not int or step == 0:
+        return None
+    whole: list[Any] = []
+    for x in (s.start, s.stop):
+        if isinstance(x, Known) and x.value is None:
+            whole.append(None)
+        elif isinstance(x, Known):
+            if not isinstance(x.value, (int, np.integer)):
+                return None
+            whole.append(int(x.value))
+        else:
+            if x.dtype.kind not in "iu" or (x.dtype.kind == "u" and x.dtype.itemsize == 8):
+                return None
+            whole.append(x if x.dtype == INT else Number(x.type, INT, Lanes(f.b).cast(x.parts, x.dtype, INT)))
+    start, stop = whole
+    if isinstance(dim, int) and not isinstance(start, Number) and not isinstance(stop, Number):
+        a, z, _ = slice(start, stop, step).indices(dim)
+        return a, len(range(a, z, step)), step
+    if step < 0 and not (start is None and stop is None):
+        return None
+    if step < 0:
+        last = f.plus(dim, -1)
+        length = dim if step == -1 else _length(f, 0, dim, -step)
+        return last, length, step
+    first = 0 if start is None else _clamped(f, start, dim)
+    end = dim if stop is None else _clamped(f, stop, dim)
+    return first, _length(f, first, end, step), step
+
+
+def _clamped(f: FunctionLowering, x: Any, dim: Any) -> Any:
+    b = f.b
+    if isinstance(x, int):
+        if isinstance(dim, int):
+            return slice(x, None).indices(dim)[0]
+        if x >= 0:
+            return x if x == 0 else b.call("i64", "llvm.smin.i64", f"i64 {x}", f"i64 {dim}")
+        moved = b.value(f"add nsw i64 {dim}, {x}")
+        return b.call("i64", "llvm.smax.i64", f"i64 {moved}", "i64 0")
+    ir = x.ir
+    if x.low is None or x.low < 0:
+        negative = b.value(f"icmp slt i64 {ir}, 0")
+        moved = b.value(f"add i64 {ir}, {dim}")
+        ir = b.value(f"select i1 {negative}, i64 {moved}, i64 {ir}")
+        ir = b.call("i64", "llvm.smax.i64", f"i64 {ir}", "i64 0")
+    return b.call("i64", "llvm.smin.i64", f"i64 {ir}", f"i64 {dim}")
+
+
+def _length(f: FunctionLowering, start: Any, stop: Any, step: int) -> Any:
+    if isinstance(start, int) and isinstance(stop, int):
+        return len(range(start, stop, step))
+    b = f.b
+    if start == 0:
+        span = str(stop)
+    else:
+        difference = b.value(f"sub nsw i64 {stop}, {start}")
+        span = b.call("i64", "llvm.smax.i64", f"i64 {difference}", "i64 0")
+    if step == 1:
+        return span
+    more = b.value(f"add nuw nsw i64 {span}, {step - 1}")
+    return b.value(f"udiv i64 {more}, {step}")
+
+
+@rule("get_item")
+def get_item(f: FunctionLowering, operation: Operation, x: Value, index: Any) -> Value | None:
+    out = operation.outputs[0]
+    if isinstance(x, Tuple):
+        if (
+            isinstance(index, Known)
+            and type(index.value) is int
+            and -len(x.items) <= index.value < len(x.items)
+        ):
+            return x.items[index.value]
+        return None
+    if isinstance(x, Known) and isinstance(x.value, np.ndarray):
+        x = value_as_array(f, x) or x
+    if isinstance(x, Elements):
+        picked = _element(f, operation, x, index)
+        if picked is not None:
+            return picked
+    if not isinstance(x, (Memory, Elements, Lazy)):
+        from autograph.compiler import containers
+
+        return containers.get_item(f, operation, x, index)
+    t = array_type(out._ag_type)
+    dtype = scalar_dtype(out._ag_type)
+    if (t is None and dtype is None) or x.dtype != (t.dtype if t is not None else dtype):
+        return None
+    if _index_parts(index) is None:
+        return None
+    m = memory(f, x)
+    found = view(f, operation, m, index)
+    if found is None:
+        return None
+    if t is None:
+        if found.dims:
+            return None
+        return Number(out._ag_type, m.dtype, f.load_scalar(found.data, m.dtype))
+    dense = (
+        tuple(found.strides) == f.contiguous_strides(tuple(found.dims), m.dtype.itemsize)
+        if all(isinstance(d, int) for d in found.dims)
+        else (m.contiguous and len(found.dims) <= 1 and found.strides[-1:] in ([m.dtype.itemsize], []))
+    )
+    return Memory(
+        m.dtype, found.data, tuple(found.dims), tuple(found.strides), m.slot, False, dense, m.root, m.aligned
+    )
+
+
+def _element(f: FunctionLowering, operation: Operation, x: Elements, index: Any) -> Value | None:
+    out = operation.outputs[0]
+    parts = _index_parts(index)
+    if parts is None or len(parts) != len(x.shape):
+        return None
+    where = []
+    for p, d in zip(parts, x.shape):
+        if not (isinstance(p, Known) and isinstance(p.value, (int, np.integer)) and -d <= p.value < d):
+            return None
+        where.append(int(p.value) % d)
+    at = int(np.ravel_multi_index(where, x.shape)) if x.shape else 0
+    return Number(out._ag_type, x.dtype, x.items[at])
+
+
+@rule("set_item")
+def set_item(f: FunctionLowering, operation: Operation, x: Value, index: Any, value: Any) -> Value | None:
+    if not isinstance(x, Memory):
+        from autograph.compiler import containers
+
+        return containers.set_item(f, operation, x, index, value)
+    source = value_as_array(f, value) if isinstance(value, Value) else None
+    if source is None or _index_parts(index) is None or not _writeable(f, operation, x):
+        f.flush()
+        return None
+    return assign(f, operation, x, index, source)
+
+
+def _writeable(f: FunctionLowering, operation: Operation, m: Memory) -> bool:
+    """Checks that an array may be written; arrays that were made here may be."""
+    if isinstance(m.root, tuple) and m.root[0] == "new":
+        return True
+    if m.slot is None:
+        return False
+    flags = f.b.value(f"load i32, ptr {f.at(f.get_slot(m.slot), 64)}")
+    bit = f.b.value(f"and i32 {flags}, 1024")
+    f.guard(f.b.value(f"icmp ne i32 {bit}, 0"), operation)
+    return True
+
+
+def assign(f: FunctionLowering, operation: Operation, x: Memory, index: Any, source: Any) -> Value | None:
+    """x[index] = source for a basic index."""
+    if source.dtype.kind == "c" and x.dtype.kind != "c":
+        return None
+    if isinstance(source, Number):
+        if source.weak and source.dtype.kind in "if" and x.dtype.kind in "iu":
+            if source.dtype.kind == "f":
+                return _float_into_int(f, operation, x, index, source)
+            source = convert(f, operation, source, x.dtype)
+        elif source.dtype.kind == "f" and x.dtype.kind in "iu":
+            return _float_into_int(f, operation, x, index, source)
+        else:
+            source = convert(f, operation, source, x.dtype)
+    elif source.dtype.kind == "f" and x.dtype.kind in "iub":
+        pass
+    found = view(f, operation, x, index)
+    if found is None:
+        f.flush()
+        return None
+    if not found.dims:
+        if not isinstance(source, Number):
+            if dims_of(source):
+                f.flush()
+                return None
+            parts = evaluate(f, Lanes(f.b), source, [], ())
+            source = Number(Scalar(source.dtype), source.dtype, parts)
+        f.flush(_inputs(operation))
+        f.flush()
+        parts = Lanes(f.b).cast(source.parts, source.dtype, x.dtype)
+        f.store_scalar(found.data, Number(Scalar(x.dtype), x.dtype, parts))
+        return Known(None)
+    target = Memory(
+        x.dtype, found.data, tuple(found.dims), tuple(found.strides), x.slot, False, False, x.root
+    )
+    dense = tuple(found.strides) == f.contiguous_strides(target.dims, x.dtype.itemsize)
+    target = dataclasses.replace(target, contiguous=dense)
+    shape = dims_of(source)
+    extra = len(shape) - len(target.dims)
+    if extra > 0:
+        f.flush()
+        return None
+    for d, whole in zip(reversed(shape), reversed(target.dims)):
+        if d == whole or d == 1:
+            continue
+        if isinstance(d, int) and isinstance(whole, int):
+            f.flush()
+            return None
+        equal = f.b.value(f"icmp eq i64 {d}, {whole}")
+        if isinstance(d, str):
+            one = f.b.value(f"icmp eq i64 {d}, 1")
+            equal = f.b.value(f"or i1 {equal}, {one}")
+        f.guard(equal, operation)
+    if any(_overlaps(f, s, target) for s in leaves_of(source)):
+        source = materialize(f, source) if isinstance(source, Lazy) else _copied(f, source)
+    for tensor in list(f.pending):
+        if f.env.get(id(tensor)) is source:
+            f.pending.remove(tensor)
+    f.flush()
+    fill(f, target, source)
+    return Known(None)
+
+
+def _inputs(operation: Operation) -> list[Tensor]:
+    return operation.inputs
+
+
+def _copied(f: FunctionLowering, m: Any) -> Memory:
+    target = allocate(f, m.dtype, dims_of(m))
+    fill(f, target, m)
+    return target
+
+
+def _overlaps(f: FunctionLowering, source: Any, target: Memory) -> bool:
+    """Whether elements of a source may be written before they are read."""
+    if not isinstance(source, Memory):
+        return False
+    if source.data == target.data and source.strides == target.strides and source.dims == target.dims:
+        return False  # each element is read just before it is written
+    return f.may_alias(source.root, target.root)
+
+
+def _float_into_int(
+    f: FunctionLowering, operation: Operation, x: Memory, index: Any, source: Number
+) -> Value | None:
+    f.flush()
+    return None
+
+
+def inplace(f: FunctionLowering, operation: Operation, name: str, a: Value, b: Value) -> Value | None:
+    """a op= b for an array."""
+    if not isinstance(a, Memory):
+        f.flush()
+        return None
+    other = value_as_array(f, b)
+    if other is None or name == "power" or not _writeable(f, operation, a):
+        f.flush()
+        return None
+    found = resolve(name, [a, other])
+    if found is None or name not in ELEMENT or len(set(found[:-1])) > 1 or any(d.kind == "c" for d in found):
+        f.flush()
+        return None
+    if not np.can_cast(found[-1], a.dtype, "same_kind"):
+        f.flush()
+        return None
+    try:
+        ELEMENT[name](_Probe(), found[0], ("%x",), ("%y",))
+    except NoRule:
+        f.flush()
+        return None
+    if isinstance(other, Number):
+        other = convert(f, operation, other, found[1])
+    shape = dims_of(other)
+    if len(shape) > len(a.dims) or any(
+        d not in (w, 1)
+        for d, w in zip(reversed(shape), reversed(a.dims))
+        if isinstance(d, int) and isinstance(w, int)
+    ):
+        f.flush()
+        return None
+    for d, whole in zip(reversed(shape), reversed(a.dims)):
+        if d == whole or d == 1:
+            continue
+        equal = f.b.value(f"icmp eq i64 {d}, {whole}")
+        if isinstance(d, str):
+            equal = f.b.value(f"or i1 {equal}, {f.b.value(f'icmp eq i64 {d}, 1')}")
+        f.guard(equal, operation)
+    lazy = Lazy(found[-1], a.dims, Map(name, tuple(found[:-1]), found[-1]), (a, other))
+    source: Value = lazy
+    if any(_overlaps(f, s, a) for s in leaves_of(other)):
+        source = materialize(f, lazy)
+    for tensor in list(f.pending):
+        if f.env.get(id(tensor)) is other:
+            f.pending.remove(tensor)
+    f.flush()
+    fill(f, a, source)
+    return a
+
+
+# -- making arrays -------------------------------------------------------------------------------------------
+
+
+def _shape_values(f: FunctionLowering, operation: Operation, v: Any) -> tuple[Any, ...] | None:
+    if isinstance(v, Known):
+        items = v.value if isinstance(v.value, tuple) else (v.value,)
+        values: list[Any] = [Known(i) for i in items]
+    elif isinstance(v, Tuple):
+        values = list(v.items)
+    elif isinstance(v, tuple):
+        values = list(v)
+    else:
+        values = [v]
+    dims: list[Any] = []
+    for item in values:
+        if isinstance(item, Known):
+            if not isinstance(item.value, (int, np.integer)) or item.value < 0:
+                return None
+            dims.append(int(item.value))
+        elif isinstance(item, Number) and item.dtype.kind in "iu":
+            ir = Lanes(f.b).cast(item.parts, item.dtype, INT)[0]
+            good = f.b.value(f"icmp ult i64 {ir}, {2**40}")
+            f.guard(good, operation)
+            dims.append(ir)
+        else:
+            return None
+    known = math.prod(d for d in dims if isinstance(d, int))
+    return (
+        tuple(dims)
+        if known < 2**40 and len(dims) - len([d for d in dims if isinstance(d, int)]) <= 1
+        else None
+    )
+
+
+@rule(
+    "np.zeros",
+    "np.ones",
+    "np.empty",
+    "np.full",
+    "np.zeros_like",
+    "np.ones_like",
+    "np.empty_like",
+    "np.full_like",
+)
+def create(f: FunctionLowering, operation: Operation, *args: Any, **options: Any) -> Value | None:
+    out = operation.outputs[0]
+    t = array_type(out._ag_type)
+    if t is None or t.dtype.kind == "c" or set(options) - {"dtype", "shape", "fill_value"}:
+        return None
+    name = operation.name[3:]
+    like = name.endswith("_like")
+    base = name.removesuffix("_like")
+    if "shape" in options and like:
+        return None
+    shape_arg = options.get("shape", args[0] if args else None)
+    if like:
+        if not args or not isinstance(args[0], (Memory, Elements, Lazy)):
+            return None
+        if isinstance(args[0], Memory) and len(args[0].dims) > 1 and not args[0].contiguous:
+            return None
+        dims: tuple[Any, ...] | None = dims_of(args[0])
+    else:
+        dims = _shape_values(f, operation, shape_arg)
+    if dims is None or len(dims) != len(t.shape or ()):
+        return None
+    count = 2 if base == "full" else 1
+    if len(args) > count + 1:
+        return None
+    source: Number | None = None
+    if base == "full":
+        value = args[1] if len(args) > 1 else options.get("fill_value")
+        number = value_as_array(f, value) if isinstance(value, Value) else None
+        if not isinstance(number, Number) or (number.dtype.kind in "fc" and t.dtype.kind in "iub"):
+            return None
+        source = convert(f, operation, number, t.dtype)
+    elif base in ("zeros", "ones"):
+        source = Number(Scalar(t.dtype), t.dtype, f.literal(0 if base == "zeros" else 1, t.dtype))
+    if source is not None and _small(dims) and f.is_pure(out) and id(out) not in f.plan.memory:
+        items = (source.parts,) * math.prod(dims)
+        return Elements(t.dtype, dims, items)
+    target = allocate(f, t.dtype, dims, operation)
+    if source is not None:
+        fill(f, target, source)
+    return target
+
+
+@rule("np.array", "np.asarray")
+def array(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **options: Any) -> Value | None:
+    out = operation.outputs[0]
+    t = array_type(out._ag_type)
+    if t is None or t.shape is None or None in t.shape or t.dtype.kind == "c" or set(options) - {"dtype"}:
+        return None
+    items = f.virtual_items(operation.args[0])
+    if items is None:
+        return None
+    flat: list[Any] = []
+
+    def walk(v: Any) -> bool:
+        if isinstance(v, Tuple):
+            return all(walk(i) for i in v.items)
+        inner = getattr(v, "virtual", None)
+        if inner is not None:
+            return all(walk(i) for i in inner)
+        if isinstance(v, Known) and isinstance(v.value, tuple):
+            return all(walk(Known(i)) for i in v.value)
+        if isinstance(v, Known) and not isinstance(v.value, (bool, int, float, np.generic)):
+            return False
+        if isinstance(v, (Known, Number)):
+            flat.append(f.number(v))
+            return True
+        return False
+
+    if not all(walk(v) for v in items) or len(flat) != math.prod(_known_dims(t)):
+        return None
+    if any(n.dtype.kind == "c" or (n.dtype.kind == "f" and t.dtype.kind in "iub") for n in flat):
+        return None
+    if any(n.weak and n.dtype.kind == "i" and t.dtype.kind in "fu" for n in flat) and t.dtype.kind == "u":
+        return None
+    parts = [convert(f, operation, n, t.dtype).parts for n in flat]
+    v = Elements(t.dtype, _known_dims(t), tuple(parts))
+    if f.is_pure(out) and id(out) not in f.plan.memory and len(parts) <= SMALL:
+        return v
+    return as_object(f, v, out)
+
+
+@rule("ndarray.copy", "np.copy")
+def copy(f: FunctionLowering, operation: Operation, x: Value, *args: Any, **options: Any) -> Value | None:
+    if args or options or not isinstance(x, (Memory, Elements, Lazy)) or x.dtype.kind == "c":
+        return None
+    if isinstance(x, Memory) and not x.contiguous and len(x.dims) > 1 and operation.name == "np.copy":
+        return None
+    out = operation.outputs[0]
+    if array_type(out._ag_type) is None:
+        return None
+    if isinstance(x, Elements) and f.is_pure(out):
+        return Elements(x.dtype, x.shape, x.items)
+    return _copied(f, x)
+
+
+@rule("ndarray.astype")
+def astype(f: FunctionLowering, operation: Operation, x: Value, *args: Any, **options: Any) -> Value | None:
+    out = operation.outputs[0]
+    t = array_type(out._ag_type)
+    if t is None or len(args) != 1 or options or not isinstance(x, (Memory, Elements, Lazy)):
+        return None
+    if "c" in (t.dtype.kind + x.dtype.kind) or (
+        isinstance(x, Memory) and len(x.dims) > 1 and not x.contiguous
+    ):
+        return None
+    return build(f, operation, Map("astype", (t.dtype,), t.dtype), [x])
+
+
+ELEMENT["astype"] = lambda lanes, dtype, x: x
+COST["astype"] = 1
+
+
+@rule("np.where")
+def where(f: FunctionLowering, operation: Operation, *args: Any) -> Value | None:
+    out = operation.outputs[0]
+    t = array_type(out._ag_type)
+    if len(args) != 3 or t is None or t.dtype.kind == "c":
+        return None
+    values = [value_as_array(f, a) if isinstance(a, Value) else None for a in args]
+    if any(v is None or v.dtype.kind == "c" for v in values):
+        return None
+    return build(f, operation, Map("where", (BOOL, t.dtype, t.dtype), t.dtype), values)
+
+
+@rule("ndarray.clip", "np.clip")
+def clip(f: FunctionLowering, operation: Operation, *args: Any, **options: Any) -> Value | None:
+    out = operation.outputs[0]
+    t = array_type(out._ag_type)
+    if len(args) != 3 or options or t is None or t.dtype.kind == "c":
+        return None
+    values: list[Any] = [value_as_array(f, a) if isinstance(a, Value) else None for a in args]
+    if any(v is None for v in values) or values[0].dtype != t.dtype:
+        return None
+    low, high = values[1], values[2]
+    if not all(isinstance(v, Number) and (v.weak or v.dtype == t.dtype) for v in (low, high)):
+        return None
+    lower = Lazy(
+        t.dtype,
+        dims_of(values[0]),
+        Map("maximum", (t.dtype,) * 2, t.dtype),
+        (values[0], convert(f, operation, low, t.dtype)),
+    )
+    return build(f, operation, Map("minimum", (t.dtype,) * 2, t.dtype), [lower, high])
+
+
+# -- shapes --------------------------------------------------------------------------------------------------
+
+
+@rule("len")
+def length(f: FunctionLowering, operation: Operation, x: Value) -> Value | None:
+    if isinstance(x, (Memory, Elements, Lazy)) and dims_of(x):
+        return _dimension(operation.outputs[0]._ag_type, dims_of(x)[0])
+    from autograph.compiler import containers
+
+    return containers.length(f, operation, x)
+
+
+def _dimension(t: Any, d: Any) -> Value:
+    if isinstance(d, int):
+        return Number(Py(int), INT, (str(d),), d, d)
+    return Number(Py(int), INT, (d,), 0)
+
+
+@rule("ndarray.shape")
+def shape(f: FunctionLowering, operation: Operation, x: Value) -> Value | None:
+    if not isinstance(x, (Memory, Elements, Lazy)):
+        return None
+    return Tuple(tuple(_dimension(None, d) for d in dims_of(x)))
+
+
+@rule("ndarray.size", "np.size")
+def size(f: FunctionLowering, operation: Operation, x: Value, *rest: Any) -> Value | None:
+    if rest or not isinstance(x, (Memory, Elements, Lazy)):
+        return None
+    count: Any = 1
+    for d in dims_of(x):
+        count = f.times(count, d)
+    return _dimension(None, count)
+
+
+@rule("item")
+def item(f: FunctionLowering, operation: Operation, x: Value, index: Any) -> Value | None:
+    if isinstance(x, Tuple) and isinstance(index, Known):
+        picked: Value = x.items[index.value]
+        return picked
+    if isinstance(x, Known) and isinstance(x.value, tuple) and isinstance(index, Known):
+        return Known(x.value[index.value])
+    from autograph.compiler import containers
+
+    return containers.tuple_item(f, operation, x, index)
+
+
+@rule("tuple")
+def make_tuple(f: FunctionLowering, operation: Operation, items: Any) -> Value | None:
+    leaf = operation.args[0]
+    if not isinstance(leaf, tuple):
+        return None
+    values = []
+    for x in leaf:
+        v = f.value_of(x)
+        if isinstance(v, Lazy):
+            f._settle(x)
+            v = f.value_of(x)
+        if isinstance(v, (Elements,)) or (isinstance(v, Memory) and not v.is_object):
+            f.plan.need(f.plan.objects, x)
+        values.append(v)
+    return Tuple(tuple(values), type(leaf))
+
+
+@rule("unpack")
+def unpack(
+    f: FunctionLowering, operation: Operation, x: Value, count: Any, after: Any = None
+) -> Value | None:
+    if not isinstance(count, Known) or (isinstance(after, Known) and after.value is not None):
+        return None
+    n = count.value
+    if isinstance(x, Tuple) and len(x.items) == n:
+        return x
+    if not isinstance(x, (Memory, Elements, Lazy)) or len(dims_of(x)) != 1 or dims_of(x)[0] != n:
+        return None
+    small = elements(f, x) if n <= SMALL else None
+    if small is None:
+        return None
+    return Tuple(tuple(Number(Scalar(x.dtype), x.dtype, parts) for parts in small.items))
+
+
+def _known_dims(t: Array) -> tuple[int, ...]:
+    return tuple(d for d in t.shape or () if d is not None)
+
+
+def _reshaped(f: FunctionLowering, operation: Operation, x: Value, t: Array) -> Value | None:
+    if t.shape is None or None in t.shape:
+        return None
+    if isinstance(x, Elements):
+        return Elements(x.dtype, _known_dims(t), x.items) if f.is_pure(operation.outputs[0]) else None
+    m = memory(f, x) if isinstance(x, Lazy) else x
+    if not isinstance(m, Memory) or not m.contiguous or not all(isinstance(d, int) for d in m.dims):
+        return None
+    dims = _known_dims(t)
+    if math.prod(int(d) for d in m.dims) != math.prod(dims):
+        return None
+    strides = f.contiguous_strides(dims, m.dtype.itemsize)
+    return Memory(m.dtype, m.data, dims, strides, m.slot, False, True, m.root, m.aligned)
+
+
+@rule("ndarray.reshape", "np.reshape", "ndarray.ravel", "np.ravel", "np.expand_dims")
+def reshape(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **options: Any) -> Value | None:
+    t = array_type(operation.outputs[0]._ag_type)
+    if t is None or options or not isinstance(x, (Memory, Elements, Lazy)):
+        return None
+    if operation.name in ("ndarray.ravel", "np.ravel") and args:
+        return None
+    return _reshaped(f, operation, x, t)
+
+
+@rule("ndarray.T", "ndarray.transpose", "np.transpose")
+def transpose(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **options: Any) -> Value | None:
+    if options or not isinstance(x, (Memory, Elements, Lazy)):
+        return None
+    rank = len(dims_of(x))
+    axes: list[int] = list(range(rank))[::-1]
+    if args:
+        given = args[0] if len(args) == 1 else args
+        if isinstance(given, Known) and isinstance(given.value, tuple):
+            given = tuple(Known(v) for v in given.value)
+        if isinstance(given, Tuple):
+            given = given.items
+        if not isinstance(given, tuple) or len(given) != rank:
+            return None
+        if not all(
+            isinstance(a, Known) and isinstance(a.value, int) and -rank <= a.value < rank for a in given
+        ):
+            return None
+        axes = [a.value % rank for a in given]
+    if sorted(axes) != list(range(rank)):
+        return None
+    m = memory(f, x)
+    dims, strides = tuple(m.dims[a] for a in axes), tuple(m.strides[a] for a in axes)
+    return Memory(m.dtype, m.data, dims, strides, m.slot, False, rank < 2 and m.contiguous, m.root, m.aligned)
+
+
+from autograph.compiler import reductions  # noqa: E402, F401 - it registers its rules

@@ -1,0 +1,74 @@
+"""Runs graphs: compiled to machine code, or by the reference interpreter (`AUTOGRAPH_BACKEND`)."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+from autograph.graph.graph import Graph
+from autograph.runtime import interpreter
+
+DEFAULT = "interpreter"
+
+_lock = threading.RLock()
+
+
+def backend() -> str:
+    """What runs graphs: "native" or "interpreter"."""
+    chosen = os.environ.get("AUTOGRAPH_BACKEND", DEFAULT)
+    if chosen not in ("native", "interpreter"):
+        raise ValueError(f"AUTOGRAPH_BACKEND is {chosen!r}; it may be 'native' or 'interpreter'")
+    return chosen
+
+
+def run(graph: Graph, arguments: list[Any]) -> Any:
+    """The result of a graph for the values of its parameters."""
+    if backend() == "interpreter":
+        return interpreter.run(graph, arguments)[0]
+    native = variant(graph, arguments)
+    return interpreter.run(graph, arguments)[0] if native is None else native(arguments)
+
+
+def variant(graph: Graph, arguments: list[Any]) -> Any:
+    """The machine code for such arguments; None where the interpreter must run them."""
+    arrays = [a for a in arguments if type(a) is np.ndarray]
+    contiguous = []
+    for a in arrays:
+        flags = a.flags
+        if not flags.aligned:
+            return None
+        contiguous.append(flags.c_contiguous)
+    distinct = not any(np.may_share_memory(a, b) for a, b in itertools.combinations(arrays, 2))
+    key = (tuple(contiguous), distinct)
+    if graph.native is None:
+        graph.native = {}
+    try:
+        return graph.native[key]
+    except KeyError:
+        with _lock:
+            if key not in graph.native:
+                graph.native[key] = compile_native(graph, *key)
+            return graph.native[key]
+
+
+def compile_native(graph: Graph, contiguous: tuple[bool, ...], distinct: bool) -> Any:
+    """Compiles a graph; None where the compiler declines it."""
+    from autograph.compiler import host, lowering, machine
+
+    host.register_symbols()
+    started = time.perf_counter()
+    try:
+        compilation, text = lowering.compile_graph(graph, contiguous, distinct)
+    except lowering.Unsupported as reason:
+        graph.native_reason = str(reason)
+        return None
+    times = {"lower": time.perf_counter() - started}
+    library = machine.compile_ir(text, ("ag_entry",), vectorise=compilation.vectorise, times=times)
+    native = host.Native(library, compilation.table, text, times)
+    native.fallbacks = list(compilation.fallbacks.values())
+    return native

@@ -1,0 +1,225 @@
+"""The Python side of compiled code: kernels that it calls back, exceptions, and the entry."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograph.compiler import machine
+from autograph.errors import StagingError
+from autograph.graph.graph import Operation, Tensor
+from autograph.graph.tree import map_tree
+from autograph.graph.types import Host, IterT, Py, Ref, conforms, members
+from autograph.runtime import interpreter
+from autograph.runtime.interpreter import with_user_traceback
+
+
+def array_api(index: int) -> int:
+    """A pointer of NumPy's C API table."""
+    capsule = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    table = ctypes.cast(get(capsule, None), ctypes.POINTER(ctypes.c_void_p))
+    return int(table[index] or 0)
+
+
+def register_symbols() -> None:
+    """Names of the C functions that the code calls beyond those of the process."""
+    machine.add_symbol("ag_array_new", array_api(94))
+    machine.add_symbol("ag_array_scalar", array_api(60))
+    machine.add_symbol("ag_array_base", array_api(282))
+    machine.add_symbol("ag_array_type", array_api(2))
+
+
+class Sites:
+    """The operations that may raise, by number."""
+
+    def __init__(self) -> None:
+        self.operations: list[Operation] = []
+
+    def number(self, operation: Operation) -> int:
+        for i, known in enumerate(self.operations):
+            if known is operation:
+                return i
+        self.operations.append(operation)
+        return len(self.operations) - 1
+
+    def instruction(self, site: int) -> tuple[Any, ...]:
+        """The interpreter's instruction at a site: what its traceback functions understand."""
+        if site < 0:
+            return (interpreter.THROW, None)
+        operation = self.operations[site]
+        if operation.op is None:
+            return (interpreter.CALL, operation.callee, (), (), operation.place)
+        return (interpreter.OP, operation.op.kernel, None, None, False, operation, None, False)
+
+
+class _Hole:
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+def kernel_call(
+    operation: Operation, tensors: dict[int, int], host: bool, must_raise: bool
+) -> Callable[..., Any]:
+    """A function of the traced arguments that runs the operation's kernel as the interpreter would."""
+    kernel = operation.op.kernel
+    expected = operation.outputs[0]._ag_type if operation.outputs else None
+    check_int = expected is not None and any(isinstance(m, Py) and m.cls is int for m in members(expected))
+    reads = host and any(
+        isinstance(m, (Ref, Host, IterT)) for t in operation.inputs for m in members(t._ag_type)
+    )
+    reads = reads or (host and operation.name == "load")
+    tree = map_tree(
+        lambda leaf: _Hole(tensors[id(leaf)]) if isinstance(leaf, Tensor) else leaf,
+        (operation.args, operation.kwargs),
+    )
+    instruction = (interpreter.OP, kernel, None, None, check_int, operation, expected, reads)
+
+    def call(*values: Any) -> Any:
+        args, kwargs = map_tree(lambda leaf: values[leaf.index] if type(leaf) is _Hole else leaf, tree)
+        value = kernel(*args, **kwargs)
+        if check_int and type(value) is int and not -(2**63) <= value < 2**63:
+            raise interpreter._overflow(operation)
+        if expected is not None and not conforms(value, expected):
+            interpreter._check(value, instruction)
+        if must_raise:
+            raise StagingError(
+                f"internal error of autograph: '{operation.name}' was thought to raise for "
+                f"{[type(v).__name__ for v in values]}, and did not",
+                why="This is a bug of the library, not of the function.",
+            )
+        return value
+
+    plain = all(type(leaf) is _Hole or not _holes(leaf) for leaf in tree[0]) and not tree[1]
+    ordered = plain and [leaf.index for leaf in tree[0] if type(leaf) is _Hole] == list(range(len(tree[0])))
+    if ordered and not must_raise and not check_int and expected is None:
+        return kernel  # type: ignore[no-any-return]
+    return call
+
+
+def _holes(tree: Any) -> bool:
+    found: list[Any] = []
+    map_tree(lambda leaf: found.append(leaf) if type(leaf) is _Hole else None, tree)
+    return bool(found)
+
+
+def caught(sites: Sites) -> Callable[..., None]:
+    """Called with an exception that a handler of the graph is about to see."""
+
+    def call(error: BaseException, trail: bytes, handling: list[BaseException], depth: int) -> None:
+        numbers = np.frombuffer(trail, np.int32).tolist()
+        _complete(error, sites, numbers, handling)
+        del handling[depth:]
+
+    return call
+
+
+def failed(sites: Sites) -> Callable[..., Any]:
+    """Called with an exception that leaves the graph; raises it with the user's lines as its traceback."""
+
+    def call(error: BaseException, trail: bytes, handling: list[BaseException]) -> Any:
+        raise _complete(error, sites, np.frombuffer(trail, np.int32).tolist(), handling)
+
+    return call
+
+
+def _complete(
+    error: BaseException, sites: Sites, trail: list[int], handling: list[BaseException]
+) -> BaseException:
+    instruction = sites.instruction(trail[0]) if trail else (interpreter.THROW, None)
+    if not (instruction[0] == interpreter.THROW or interpreter._operation(instruction) == "reraise"):
+        _link_context(error, handling)
+    places = [interpreter._place(instruction)]
+    places += [sites.operations[site].place for site in trail[1:]]
+    return with_user_traceback(error, places, instruction)
+
+
+def _link_context(error: BaseException, handling: list[BaseException]) -> None:
+    """`__context__`: the exception that was being handled when this one was raised."""
+    handled = handling[-1] if handling else None
+    if handled is None or handled is error:
+        return
+    seen = handled
+    while seen.__context__ is not None and seen.__context__ is not handled:
+        if seen.__context__ is error:
+            seen.__context__ = None
+            break
+        seen = seen.__context__
+    error.__context__ = handled
+
+
+def matches(error: BaseException, classes: Any) -> bool:
+    """Whether an `except` clause catches the exception; the library's own refusals are never caught."""
+    return not isinstance(error, StagingError) and isinstance(error, classes)
+
+
+def rethrow(error: BaseException) -> Any:
+    raise error
+
+
+def unreachable(operation: Any) -> Callable[[], Any]:
+    def call() -> Any:
+        raise StagingError(
+            "internal error of autograph: an operation that was thought to raise did not: "
+            f"{'' if operation is None else operation.name}",
+            why="This is a bug of the library, not of the function.",
+        )
+
+    return call
+
+
+def fetch_code() -> str:
+    """IR of a function that takes the current exception, normalised, with its traceback."""
+    if sys.version_info >= (3, 12):
+        return (
+            "declare ptr @PyErr_GetRaisedException()\n"
+            "define internal ptr @ag.fetch() {\n"
+            "  %e = call ptr @PyErr_GetRaisedException()\n  ret ptr %e\n}\n"
+        )
+    return """declare void @PyErr_Fetch(ptr, ptr, ptr)
+declare void @PyErr_NormalizeException(ptr, ptr, ptr)
+declare i32 @PyException_SetTraceback(ptr, ptr)
+define internal ptr @ag.fetch() {
+  %t = alloca ptr
+  %v = alloca ptr
+  %b = alloca ptr
+  call void @PyErr_Fetch(ptr %t, ptr %v, ptr %b)
+  call void @PyErr_NormalizeException(ptr %t, ptr %v, ptr %b)
+  %tb = load ptr, ptr %b
+  %e = load ptr, ptr %v
+  %none = icmp eq ptr %tb, null
+  br i1 %none, label %done, label %set
+set:
+  %r = call i32 @PyException_SetTraceback(ptr %e, ptr %tb)
+  br label %done
+done:
+  %ty = load ptr, ptr %t
+  call void @Py_DecRef(ptr %ty)
+  call void @Py_DecRef(ptr %tb)
+  ret ptr %e
+}
+"""
+
+
+class Native:
+    """A graph as machine code for arguments of one kind."""
+
+    def __init__(self, library: Any, table: list[Any], text: str, times: dict[str, float]) -> None:
+        self.library, self.objects, self.text, self.times = library, table, text, times
+        self.table = (ctypes.py_object * max(len(table), 1))(*table)
+        self.fallbacks: list[Operation] = []
+        self._address = ctypes.addressof(self.table)
+        self._entry = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p)(
+            library["ag_entry"]
+        )
+
+    def __call__(self, arguments: list[Any]) -> Any:
+        values = (ctypes.py_object * max(len(arguments), 1))(*arguments)
+        return self._entry(self._address, ctypes.addressof(values))

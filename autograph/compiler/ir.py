@@ -1,0 +1,136 @@
+"""Writes LLVM IR as text: blocks that may be continued, phis that are completed later."""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+
+
+def float_literal(value: float, type_: str = "double") -> str:
+    """The exact literal of a float.
+
+    >>> float_literal(1.5)
+    '0x3FF8000000000000'
+    """
+    if type_ == "float":
+        value = struct.unpack("<f", struct.pack("<f", value))[0] if abs(value) < 3.5e38 else value
+    return "0x" + struct.pack(">d", value).hex().upper()
+
+
+@dataclasses.dataclass(eq=False)
+class Phi:
+    """A phi whose incoming values may be added until the function is finished."""
+
+    name: str
+    type: str
+    incoming: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+
+    def text(self) -> str:
+        pairs = ", ".join(f"[ {value}, %{block} ]" for value, block in self.incoming)
+        return f"  {self.name} = phi {self.type} {pairs}"
+
+
+class Module:
+    """The functions, declarations and globals of one compilation."""
+
+    def __init__(self) -> None:
+        self.declarations: dict[str, str] = {}
+        self.functions: dict[str, str] = {}
+        self.globals: dict[str, str] = {}
+
+    def declare(self, name: str, result: str, *params: str, attributes: str = "") -> str:
+        text = f"declare {result} @{name}({', '.join(params)}) {attributes}".rstrip()
+        self.declarations.setdefault(name, text)
+        return f"@{name}"
+
+    def text(self) -> str:
+        parts = [*self.globals.values(), *self.declarations.values(), *self.functions.values()]
+        return "\n".join(parts) + "\n"
+
+
+class Builder:
+    """The body of one function; instructions go to the end of the current block."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.blocks: dict[str, list[str | Phi]] = {}
+        self.counter = 0
+        self.allocas: list[str] = []
+        self.block = ""
+        self.start("entry")
+
+    def name(self, hint: str = "v") -> str:
+        self.counter += 1
+        return f"%{hint}{self.counter}"
+
+    def label(self, hint: str) -> str:
+        self.counter += 1
+        return f"{hint}{self.counter}"
+
+    def start(self, label: str) -> None:
+        """Opens a new block and goes to its end."""
+        self.blocks[label] = []
+        self.block = label
+
+    def switch(self, label: str) -> None:
+        """Goes on at the end of an earlier block."""
+        self.block = label
+
+    def emit(self, text: str) -> None:
+        self.blocks[self.block].append("  " + text)
+
+    def value(self, text: str, hint: str = "v") -> str:
+        name = self.name(hint)
+        self.blocks[self.block].append(f"  {name} = {text}")
+        return name
+
+    def alloca(self, type_: str, align: int = 8) -> str:
+        name = self.name("a")
+        self.allocas.append(f"  {name} = alloca {type_}, align {align}")
+        return name
+
+    def phi(self, type_: str, hint: str = "p") -> Phi:
+        phi = Phi(self.name(hint), type_)
+        block = self.blocks[self.block]
+        at = 0
+        while at < len(block) and isinstance(block[at], Phi):
+            at += 1
+        block.insert(at, phi)
+        return phi
+
+    def jump(self, label: str) -> None:
+        self.emit(f"br label %{label}")
+
+    def branch(self, test: str, then: str, orelse: str, unlikely: str = "") -> None:
+        """`unlikely` names the side that is hardly ever taken: "then", "else" or neither."""
+        weights = {"then": ", !prof !1", "else": ", !prof !0"}.get(unlikely, "")
+        self.emit(f"br i1 {test}, label %{then}, label %{orelse}{weights}")
+
+    def call(self, result: str, name: str, *args: str, attributes: str = "") -> str:
+        """Calls a function that is declared on the way; `args` are 'type value' pairs."""
+        types = [arg.rsplit(" ", 1)[0] for arg in args]
+        if name not in self.module.functions and name not in DEFINED:
+            self.module.declare(name, result, *types, attributes=attributes)
+        text = f"call {result} @{name}({', '.join(args)})"
+        if result == "void":
+            self.emit(text)
+            return ""
+        return self.value(text)
+
+    def function(self, head: str) -> str:
+        """The text of the function; `head` is all that stands before the body."""
+        lines = [head + " {"]
+        for label, block in self.blocks.items():
+            lines.append(f"{label}:")
+            if label == "entry":
+                lines += self.allocas
+            lines += [item if isinstance(item, str) else item.text() for item in block]
+        lines.append("}")
+        return "\n".join(lines)
+
+
+PROFILE = '!0 = !{!"branch_weights", i32 2000, i32 1}\n!1 = !{!"branch_weights", i32 1, i32 2000}\n'
+"""The metadata that `Builder.branch` refers to."""
+
+DEFINED = {"ag.fetch", "ag.push", "ag.release", "Py_DecRef", "Py_IncRef", "PyErr_CheckSignals"}
+"""What the text around a module defines or declares."""

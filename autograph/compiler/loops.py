@@ -1,0 +1,304 @@
+"""Lowers `while_loop`: what it carries becomes phis, a slot, or nothing where it never changes."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from autograph.compiler import arrays
+from autograph.compiler.ir import Phi
+from autograph.compiler.lowering import SMALL, FunctionLowering
+from autograph.compiler.values import (
+    Elements,
+    Known,
+    Lazy,
+    Memory,
+    Number,
+    Value,
+    array_type,
+    register,
+    scalar_dtype,
+)
+from autograph.graph.graph import Operation, Tensor
+from autograph.graph.types import Const
+
+POLL = 1 << 18
+"""Turns between two looks for a Ctrl-C."""
+
+
+@dataclasses.dataclass
+class Carried:
+    """One carried value: how it is represented, and its phis."""
+
+    kind: str  # number, object, array (an object), memory, elements
+    param: Tensor
+    value: Value
+    phis: list[Phi] = dataclasses.field(default_factory=list)
+    slot: int = -1
+
+
+def lower(f: FunctionLowering, operation: Operation) -> None:
+    head, turn = operation.regions
+    b = f.b
+    _counters(f, operation)
+    carried: list[Carried | None] = []
+    inits = [f.value_of(a) for a in operation.args]
+    for i, param in enumerate(head.params):
+        carried.append(_before(f, operation, i, param, inits[i]))
+    before = b.block
+    start = b.label("loop")
+    b.jump(start)
+    b.start(start)
+    poll = b.phi("i32", "poll")
+    poll.incoming.append((str(POLL), before))
+    for i, c in enumerate(carried):
+        param = head.params[i]
+        if c is None:
+            f.env[id(param)] = (
+                inits[i] if not isinstance(param._ag_type, Const) else Known(param._ag_type.value)
+            )
+        else:
+            f.env[id(param)] = _phis(f, c, before)
+    if not f.region(head):
+        f.dead = True
+        return
+    assert head.results is not None
+    test = f.value_of(head.results[0])
+    middle = [f.value_of(r) for r in head.results[1:]]
+    for leaf in head.results[1:]:
+        if isinstance(leaf, Tensor) and isinstance(f.value_of(leaf), Lazy):
+            f._settle(leaf)
+    middle = [f.value_of(r) for r in head.results[1:]]
+    middle = [f.number(v) if scalar_dtype(p._ag_type) is not None else v for v, p in zip(middle, turn.params)]
+    body, after = b.label("turn"), b.label("done")
+    if isinstance(test, Known):
+        b.jump(body if test.value else after)
+    else:
+        b.branch(f.test(test), body, after)
+    for param, value, out in zip(turn.params, middle, operation.outputs):
+        f.env[id(param)] = value
+        f.env[id(out)] = value
+    b.start(body)
+    if f.region(turn):
+        f.flush()
+        _again(f, operation, carried, start, poll)
+    b.start(after)
+    if isinstance(test, Known) and test.value:
+        b.emit("unreachable")
+        f.dead = True
+        return
+    for out in operation.outputs:
+        if id(out) in f.plan.objects and array_type(out._ag_type) is not None:
+            f.env[id(out)] = f.as_object(f.env[id(out)], out)
+
+
+def _counters(f: FunctionLowering, operation: Operation) -> None:
+    """Marks additions of 1 to a counter below a bound: they cannot overflow."""
+    head, turn = operation.regions
+    if not head.results or not isinstance(head.results[0], Tensor):
+        return
+    test = head.results[0]._ag_op
+    if test is None or test.name not in ("lt", "ne") or test not in head.ops or turn.results is None:
+        return
+    if test.name == "ne":
+        return
+    counter = test.args[0]
+    for i, param in enumerate(head.params):
+        if param is not counter or head.results[1 + i] is not param:
+            continue
+        result = turn.results[i]
+        step = result._ag_op if isinstance(result, Tensor) else None
+        if (
+            step is not None
+            and step.name in ("add", "iadd")
+            and step.args[0] is turn.params[i]
+            and type(step.args[1]) is int
+            and step.args[1] == 1
+        ):
+            f.plain_adds.add(id(step))
+            f.counters.add(id(param))
+
+
+def _needs_object(f: FunctionLowering, operation: Operation, i: int, output: bool = True) -> bool:
+    head, turn = operation.regions
+    ids = [id(head.params[i]), id(turn.params[i])]
+    if output:
+        ids.append(id(operation.outputs[i]))
+    return any(x in f.plan.objects for x in ids)
+
+
+def _before(f: FunctionLowering, operation: Operation, i: int, param: Tensor, init: Value) -> Carried | None:
+    """How a value is carried, set up for the first turn; None: it never changes."""
+    head, turn = operation.regions
+    t = param._ag_type
+    same = (
+        head.results is not None
+        and head.results[1 + i] is param
+        and turn.results is not None
+        and turn.results[i] is turn.params[i]
+    )
+    array = array_type(t)
+    if isinstance(t, Const):
+        return None
+    dtype = scalar_dtype(t)
+    if dtype is not None:
+        number = f.number(init)
+        if same:
+            f.env[id(param)] = number
+            return None
+        if id(param) not in f.counters:
+            number = dataclasses.replace(number, low=None, high=None)
+        else:
+            number = dataclasses.replace(number, high=None)
+        return Carried("number", param, number)
+    if same and not isinstance(init, (Known, Lazy)) and not (array and _needs_object(f, operation, i)):
+        return None
+    if array is None:
+        slot = f.new_slot()
+        f.set_slot(slot, f.owned(operation.args[i]))
+        return Carried("object", param, init, slot=slot)
+    if _needs_object(f, operation, i, output=False) or (
+        _needs_object(f, operation, i) and not _in_registers(f, param, init, array)
+    ):
+        if same and isinstance(init, Memory) and init.is_object:
+            return None
+        slot = f.new_slot()
+        f.set_slot(slot, f.owned(operation.args[i]))
+        value = f.value_of(operation.args[i])
+        contiguous = isinstance(value, Memory) and value.contiguous and id(param) not in f.plan.strided
+        return Carried("array", param, Known(contiguous), slot=slot)
+    if _in_registers(f, param, init, array):
+        elements = arrays.elements(f, init)
+        slot = -1
+        if id(operation.outputs[i]) in f.plan.objects:
+            slot = f.new_slot()
+            is_object = isinstance(init, Memory) and init.is_object and init.slot is not None
+            owner = init.slot if is_object and isinstance(init, Memory) else None
+            f.set_slot(slot, "null" if owner is None else f.incref(f.get_slot(owner)))
+        return Carried("elements", param, elements, slot=slot)
+    memory = arrays.lasting(f, init)
+    slot = f.new_slot()
+    f.set_slot(slot, f.incref(f.get_slot(memory.slot)) if memory.slot is not None else "null")
+    if memory.contiguous and id(param) in f.plan.strided:
+        memory = dataclasses.replace(memory, contiguous=False)
+    return Carried("memory", param, memory, slot=slot)
+
+
+def _in_registers(f: FunctionLowering, param: Tensor, init: Value, t: Any) -> bool:
+    if id(param) in f.plan.memory or None in t.shape:
+        return False
+    size = 1
+    for d in t.shape:
+        size *= d
+    return size <= SMALL and f.is_pure(param) and isinstance(init, (Elements, Memory, Lazy))
+
+
+def _phis(f: FunctionLowering, c: Carried, before: str) -> Value:
+    b = f.b
+
+    def phi(kind: str, operand: int | str) -> str:
+        new = b.phi(kind)
+        new.incoming.append((str(operand), before))
+        c.phis.append(new)
+        return new.name
+
+    v = c.value
+    t = c.param._ag_type
+    if c.kind == "number":
+        assert isinstance(v, Number)
+        parts = tuple(phi(register(v.dtype), p) for p in v.parts)
+        return Number(t, v.dtype, parts, v.low, None)
+    if c.kind == "object":
+        return f.from_slot(c.slot, t, c.param)
+    if c.kind == "array":
+        assert isinstance(v, Known)
+        m = f.unpack_array(c.slot, array_type(t), c.param)
+        return f.as_contiguous(m) if v.value else m
+    if c.kind == "elements":
+        assert isinstance(v, Elements)
+        kind = register(v.dtype)
+        items = tuple(tuple(phi(kind, p) for p in item) for item in v.items)
+        return Elements(v.dtype, v.shape, items, c.slot if c.slot >= 0 else None, False)
+    assert isinstance(v, Memory)
+    array = array_type(t)
+    assert array is not None and array.shape is not None
+    data = phi("ptr", v.data)
+    dims = tuple(d if d is not None else phi("i64", v.dims[k]) for k, d in enumerate(array.shape))
+    root = f.roots.find(id(c.param))
+    if v.contiguous:
+        return f.as_contiguous(Memory(v.dtype, data, dims, (), c.slot, False, True, root))
+    strides = tuple(phi("i64", s) for s in v.strides)
+    return Memory(v.dtype, data, dims, strides, c.slot, False, False, root)
+
+
+def _again(
+    f: FunctionLowering, operation: Operation, carried: list[Carried | None], start: str, poll: Phi
+) -> None:
+    """The way back: new values for the phis and slots, and now and then a look for Ctrl-C."""
+    b = f.b
+    _, turn = operation.regions
+    assert turn.results is not None
+    incoming: list[tuple[Phi, str]] = []
+    owners: list[tuple[int, str]] = []
+    for i, c in enumerate(carried):
+        if c is None:
+            continue
+        leaf = turn.results[i]
+        value = f.value_of(leaf)
+        if c.kind == "number":
+            number = f.number(value)
+            incoming += list(zip(c.phis, number.parts))
+        elif c.kind == "object":
+            owners.append((c.slot, f.owned(leaf)))
+        elif c.kind == "array":
+            owners.append((c.slot, f.owned(leaf)))
+            assert isinstance(c.value, Known)
+            value = f.value_of(leaf)
+            if c.value.value and not (isinstance(value, Memory) and value.contiguous):
+                f.plan.need(f.plan.strided, c.param)
+        elif c.kind == "elements":
+            passed = leaf is turn.params[i]
+            elements = arrays.elements(f, value)
+            if c.slot >= 0 and not passed:
+                if isinstance(value, Memory) and value.is_object and value.slot is not None:
+                    owners.append((c.slot, f.incref(f.get_slot(value.slot))))
+                elif isinstance(value, Elements) and not value.fresh:
+                    f.plan.need(f.plan.memory, c.param)
+                else:
+                    owners.append((c.slot, "null"))
+            flat = [p for item in elements.items for p in item]
+            incoming += list(zip(c.phis, flat))
+        else:
+            assert isinstance(c.value, Memory)
+            memory = arrays.lasting(f, value)
+            if c.value.contiguous and not memory.contiguous:
+                f.plan.need(f.plan.strided, c.param)
+            operands: list[int | str] = [memory.data]
+            array = array_type(c.param._ag_type)
+            assert array is not None and array.shape is not None
+            operands += [memory.dims[k] for k, d in enumerate(array.shape) if d is None]
+            if not c.value.contiguous:
+                operands += list(memory.strides)
+            incoming += [(p, str(o)) for p, o in zip(c.phis, operands)]
+            owners.append((c.slot, f.incref(f.get_slot(memory.slot)) if memory.slot is not None else "null"))
+    for slot, owner in owners:
+        f.set_slot(slot, owner)
+    left = b.value(f"sub nuw nsw i32 {poll.name}, 1")
+    look, on = b.label("look"), b.label("on")
+    b.branch(b.value(f"icmp eq i32 {left}, 0"), look, on, unlikely="then")
+    near = b.block
+    b.start(look)
+    answer = b.value("call i32 @PyErr_CheckSignals()")
+    bad, fine = b.label("signal"), b.label("quiet")
+    b.branch(b.value(f"icmp ne i32 {answer}, 0"), bad, fine, unlikely="then")
+    b.start(bad)
+    f.fail(f.compilation.sites.number(operation))
+    b.start(fine)
+    b.jump(on)
+    b.start(on)
+    again = b.phi("i32", "poll")
+    again.incoming = [(left, near), (str(POLL), fine)]
+    b.jump(start)
+    for phi, operand in incoming:
+        phi.incoming.append((operand, on))
+    poll.incoming.append((again.name, on))

@@ -1,0 +1,1394 @@
+"""Lowers a graph to LLVM IR: control flow, Python objects, calls back to kernels, exceptions.
+
+Each graph becomes one function. Its numbers live in registers, its control flow is machine control flow. A
+Python object lives in a slot of the frame, which owns the reference; leaving the frame, also by an exception,
+releases the slots. An operation without a rule in `RULES`, or whose rule declines, calls back its kernel.
+
+A choice that proves wrong (an array turns out to be needed as an object) is recorded in the `Plan`, and the
+whole compilation starts again; choices only grow.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograph.compiler import host, values
+from autograph.compiler.ir import PROFILE, Builder, Module, float_literal
+from autograph.compiler.values import (
+    Elements,
+    Known,
+    Lazy,
+    Memory,
+    Number,
+    Object,
+    Range,
+    Tuple,
+    Value,
+    array_type,
+    register,
+    scalar_dtype,
+)
+from autograph.graph.graph import Graph, Operation, Region, Tensor, region_operations
+from autograph.graph.tree import leaves, map_tree
+from autograph.graph.types import BOTTOM, Const, Py, Scalar, Type
+
+MAX_RETRIES = 200
+SMALL = 16
+"""Arrays of at most this many elements may live in registers."""
+
+
+class Unsupported(Exception):
+    """The compiler cannot honour something; the interpreter runs the graph."""
+
+
+class Retry(Exception):
+    """A choice was added to the plan."""
+
+
+@dataclasses.dataclass
+class Plan:
+    """Choices that hold for the whole compilation."""
+
+    objects: set[int] = dataclasses.field(default_factory=set)  # tensors that must be Python objects
+    strided: set[int] = dataclasses.field(default_factory=set)  # carried arrays that are not contiguous
+    memory: set[int] = dataclasses.field(default_factory=set)  # small arrays that must not be in registers
+    contiguous: tuple[bool, ...] = ()  # of the array arguments, in order
+    distinct: bool = True  # no array argument overlaps another
+
+    def need(self, chosen: set[int], tensor: Any) -> None:
+        if id(tensor) in chosen:
+            raise Unsupported(f"{tensor!r} cannot be represented")
+        chosen.add(id(tensor))
+        raise Retry
+
+
+class Compilation:
+    """All that the functions of one compilation share."""
+
+    def __init__(self, graph: Graph, plan: Plan) -> None:
+        self.graph, self.plan = graph, plan
+        self.module = Module()
+        self.table: list[Any] = []
+        self._indices: dict[int, int] = {}
+        self.sites = host.Sites()
+        self.names = {id(g): f"g{i}" for i, g in enumerate(graph.functions())}
+        self.fallbacks: dict[int, Operation] = {}
+        self._functions: dict[str, Any] = {}
+        self.vectorise = True
+        self.roots = Roots(graph)
+
+    def constant(self, value: Any) -> int:
+        """The position of an object in the table."""
+        found = self._indices.get(id(value))
+        if found is None:
+            found = self._indices[id(value)] = len(self.table)
+            self.table.append(value)
+        return found
+
+    def table_function(self, name: str, make: Callable[[host.Sites], Any]) -> Any:
+        if name not in self._functions:
+            self._functions[name] = make(self.sites)
+        return self._functions[name]
+
+    def text(self) -> str:
+        for graph in self.graph.functions():
+            FunctionLowering(self, graph).run()
+        entry(self)
+        return PROFILE + SUPPORT + host.fetch_code() + self.module.text()
+
+
+SUPPORT = """
+declare void @Py_DecRef(ptr)
+declare void @Py_IncRef(ptr)
+declare i32 @PyErr_CheckSignals()
+define internal void @ag.release(ptr %slots, i64 %n) cold noinline {
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %j, %turn ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %turn, label %done
+turn:
+  %p = getelementptr ptr, ptr %slots, i64 %i
+  %o = load ptr, ptr %p
+  call void @Py_DecRef(ptr %o)
+  %j = add i64 %i, 1
+  br label %head
+done:
+  ret void
+}
+define internal void @ag.push(ptr %ctx, i32 %site) cold noinline {
+  %np = getelementptr i8, ptr %ctx, i64 24
+  %n = load i64, ptr %np
+  %full = icmp uge i64 %n, 8192
+  br i1 %full, label %done, label %push
+push:
+  %tp = getelementptr i8, ptr %ctx, i64 32
+  %trail = load ptr, ptr %tp
+  %p = getelementptr i32, ptr %trail, i64 %n
+  store i32 %site, ptr %p
+  %m = add i64 %n, 1
+  store i64 %m, ptr %np
+  br label %done
+done:
+  ret void
+}
+"""
+"""Context: 0 table of objects, 8 depth of handlers, 16 lowest stack address, 24 length of the trail,
+32 trail, 40 list of the exceptions being handled."""
+
+
+class Roots:
+    """Which arrays may share memory, and which of these are written: flow-insensitive, over all graphs."""
+
+    OUTSIDE = 0
+
+    def __init__(self, graph: Graph) -> None:
+        self._parent: dict[int, int] = {self.OUTSIDE: self.OUTSIDE}
+        self.written: set[int] = set()
+        writes: list[int] = []
+        for g in graph.functions():
+            self._results(g.body)
+            for operation in region_operations(g.body):
+                self._operation(operation, writes)
+        self.written = {self.find(w) for w in writes}
+        outside = self.find(self.OUTSIDE)
+        self._given = {self.find(id(p)) for p in graph.params} | {outside}
+        self._outside_written = outside in self.written
+        self._given_written = bool(self._given & self.written)
+
+    def is_pure(self, t: int, distinct: bool) -> bool:
+        """Whether nothing ever writes an array's memory; what came from outside may be one array twice."""
+        root = self.find(t)
+        if root in self.written:
+            return False
+        if root not in self._given:
+            return True
+        return not self._outside_written and (distinct or not self._given_written)
+
+    def find(self, t: int) -> int:
+        parent = self._parent.setdefault(t, t)
+        if parent != t:
+            parent = self._parent[t] = self.find(parent)
+        return parent
+
+    def unite(self, a: Any, b: Any) -> None:
+        x = self.OUTSIDE if a is None else id(a)
+        y = self.OUTSIDE if b is None else id(b)
+        self._parent[self.find(x)] = self.find(y)
+
+    def _arrays(self, tree: Any) -> list[Tensor]:
+        return [t for t in leaves(tree) if isinstance(t, Tensor) and not values.is_number(t._ag_type)]
+
+    def _results(self, region: Region) -> None:
+        pass
+
+    def _operation(self, operation: Operation, writes: list[int]) -> None:
+        name = operation.name
+        if name == "cond":
+            for region in operation.regions:
+                for out, result in zip(operation.outputs, region.results or ()):
+                    for t in self._arrays(result):
+                        self.unite(out, t)
+        elif name == "while_loop":
+            head, turn = operation.regions
+            for i, param in enumerate(head.params):
+                for t in self._arrays(operation.args[i]):
+                    self.unite(param, t)
+                for results in ((head.results or ())[1:], turn.results or ()):
+                    if i < len(results):
+                        for t in self._arrays(results[i]):
+                            self.unite(param, t)
+                self.unite(param, turn.params[i])
+                self.unite(param, operation.outputs[i])
+        elif name == "call":
+            assert operation.callee is not None
+            for param, arg in zip(operation.callee.params, operation.args):
+                for t in self._arrays(arg):
+                    self.unite(param, t)
+            for out, result in zip(operation.outputs, operation.callee.body.results or ()):
+                for t in self._arrays(result):
+                    self.unite(out, t)
+        elif operation.op is not None:
+            effects = operation.op.effects(operation.args, operation.kwargs)
+            inputs = self._arrays((operation.args, operation.kwargs))
+            made: Any = operation.outputs[0] if operation.outputs else None
+            if "writes" in effects or "host" in effects or "effect" in effects:
+                first: Any = operation.args[0] if operation.args else None
+                targets = [first] if isinstance(first, Tensor) else []
+                targets += self._arrays(operation.kwargs.get("out"))
+                if name in ("set_item", "iadd_item") and targets and array_type(first._ag_type) is not None:
+                    writes.append(id(first))
+                elif name not in ("print", "bool", "cell_get", "cell_peek"):
+                    writes += [id(t) for t in inputs if name not in CONTAINER_OPS]
+                    for t in inputs:
+                        self.unite(t, None)
+                if name in ("cell_get", "cell_peek"):
+                    for t in inputs:
+                        self.unite(t, None)
+            if made is not None and not values.is_number(made._ag_type):
+                if "view" in effects or not array_type(made._ag_type):
+                    for t in inputs:
+                        self.unite(made, t)
+                if not array_type(made._ag_type) or name in CONTAINER_READS:
+                    self.unite(made, None)
+                    for t in inputs:
+                        self.unite(t, None)
+
+
+CONTAINER_OPS = frozenset({"list.append", "cell_set", "set_field", "set_item", "list.extend", "list.insert"})
+CONTAINER_READS = frozenset({"cell_get", "cell_peek", "get_field", "get_attr", "load", "list.pop", "item"})
+
+Rule = Callable[..., "Value | None"]
+RULES: dict[str, Rule] = {}
+"""The rules that lower operations, by name; a rule that returns None declines."""
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    def register_rule(fn: Rule) -> Rule:
+        for name in names:
+            RULES[name] = fn
+        return fn
+
+    return register_rule
+
+
+class FunctionLowering:
+    """Lowers one graph to one function."""
+
+    def __init__(self, compilation: Compilation, graph: Graph) -> None:
+        self.compilation, self.graph = compilation, graph
+        self.plan, self.roots = compilation.plan, compilation.roots
+        self.b = Builder(compilation.module)
+        self.env: dict[int, Value] = {}
+        self.slots = 0
+        self.argv = 1
+        self.dead = False
+        self.targets = ["error"]
+        self.pending: list[Tensor] = []
+        self.plain_adds: set[int] = set()
+        self.counters: set[int] = set()
+        self.uses = _uses(graph)
+        self.evaluated: dict[Any, Any] = {}
+
+    # -- the function ----------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        b = self.b
+        main = self.graph is self.compilation.graph
+        params: list[str] = ["ptr %ctx"]
+        arrays = itertools.count()
+        b.blocks["entry"].append("  br label %start")
+        b.start("start")
+        if not main:
+            self._check_stack()
+        for i, param in enumerate(self.graph.params):
+            t = param._ag_type
+            dtype = scalar_dtype(t)
+            if isinstance(t, Const):
+                self.env[id(param)] = Known(t.value)
+            elif dtype is not None:
+                count = 2 if dtype.kind == "c" else 1
+                names = tuple(f"%x{i}.{k}" for k in range(count))
+                params += [f"{register(dtype)} {n}" for n in names]
+                self.env[id(param)] = Number(t, dtype, names)
+            else:
+                params.append(f"ptr %x{i}")
+                slot = self.new_slot()
+                self.set_slot(slot, self.incref(f"%x{i}"))
+                value = self.from_slot(slot, t, param)
+                if isinstance(value, Memory) and main:
+                    at = next(arrays)
+                    if at < len(self.plan.contiguous) and self.plan.contiguous[at]:
+                        value = self.as_contiguous(value)
+                self.env[id(param)] = value
+        results = self.graph.body.results or ()
+        returns = self.signature()
+        if self.region(self.graph.body):
+            operands = []
+            for leaf, kind in zip(results, self._result_kinds()):
+                if kind == "known":
+                    continue
+                if kind == "object":
+                    operands.append(("ptr", self.owned(leaf)))
+                else:
+                    number = self.number(
+                        self.value_of(leaf), leaf._ag_type if isinstance(leaf, Tensor) else None
+                    )
+                    operands += [(register(number.dtype), p) for p in number.parts]
+            self._release()
+            self._return(returns, "false", operands)
+        b.start("error")
+        self._release()
+        b.emit(f"ret {returns} {{ i1 true{self._undefined()} }}")
+        entry_block = b.blocks["entry"]
+        if self.slots:
+            b.allocas.append(f"  %slots = alloca [{self.slots} x ptr], align 8")
+            entry_block.insert(0, f"  store [{self.slots} x ptr] zeroinitializer, ptr %slots")
+        b.allocas.append(f"  %argv = alloca [{self.argv} x ptr], align 8")
+        name = self.compilation.names[id(self.graph)]
+        attributes = "alwaysinline " if main else ""
+        head = f"define internal {returns} @{name}({', '.join(params)}) {attributes}"
+        self.compilation.module.functions[name] = b.function(head.rstrip())
+
+    def _result_kinds(self) -> list[str]:
+        kinds = []
+        for leaf in self.graph.body.results or ():
+            if not isinstance(leaf, Tensor):
+                number = False
+                kinds.append("object" if not number else "number")
+            elif isinstance(leaf._ag_type, Const):
+                kinds.append("known")
+            else:
+                kinds.append("object" if scalar_dtype(leaf._ag_type) is None else "number")
+        return kinds
+
+    def signature(self) -> str:
+        return signature(self.graph)
+
+    def _undefined(self) -> str:
+        parts = self.signature()[2:-2].split(", ")[1:]
+        return "".join(f", {p} undef" for p in parts)
+
+    def _return(self, type_: str, flag: str, operands: list[tuple[str, str]]) -> None:
+        current = self.b.value(f"insertvalue {type_} undef, i1 {flag}, 0")
+        for i, (kind, operand) in enumerate(operands):
+            current = self.b.value(f"insertvalue {type_} {current}, {kind} {operand}, {i + 1}")
+        self.b.emit(f"ret {type_} {current}")
+
+    def _release(self) -> None:
+        self.b.emit("; release")
+        self.b.blocks[self.b.block].append(_Release(self))  # type: ignore[arg-type]
+
+    def _check_stack(self) -> None:
+        b = self.b
+        frame = b.call("ptr", "llvm.frameaddress.p0", "i32 0")
+        address = b.value(f"ptrtoint ptr {frame} to i64")
+        limit = b.value(f"load i64, ptr {self.field(16)}")
+        low = b.value(f"icmp ult i64 {address}, {limit}")
+        deep, fine = b.label("deep"), b.label("fine")
+        b.branch(low, deep, fine, unlikely="then")
+        b.start(deep)
+        self._raise_now(_too_deep)
+        b.start(fine)
+
+    def _raise_now(self, fn: Callable[[], Any]) -> None:
+        """Calls a Python function of no arguments that raises, outside of any operation."""
+        callee = self.object_constant(fn)
+        result = self.b.call("ptr", "PyObject_Vectorcall", f"ptr {callee}", "ptr null", "i64 0", "ptr null")
+        self.b.emit(f"; {result} is null")
+        self.fail(-1)
+
+    # -- slots and references --------------------------------------------------------------------------------
+
+    def field(self, offset: int) -> str:
+        return self.b.value(f"getelementptr i8, ptr %ctx, i64 {offset}")
+
+    def new_slot(self) -> int:
+        self.slots += 1
+        return self.slots - 1
+
+    def slot_pointer(self, slot: int) -> str:
+        return self.b.value(f"getelementptr ptr, ptr %slots, i64 {slot}")
+
+    def get_slot(self, slot: int) -> str:
+        return self.b.value(f"load ptr, ptr {self.slot_pointer(slot)}", "o")
+
+    def set_slot(self, slot: int, owned: str) -> None:
+        """Puts an owned reference into a slot; what was there is released."""
+        pointer = self.slot_pointer(slot)
+        old = self.b.value(f"load ptr, ptr {pointer}")
+        self.b.emit(f"store ptr {owned}, ptr {pointer}")
+        self.decref(old)
+
+    def incref(self, pointer: str) -> str:
+        self.b.emit(f"call void @Py_IncRef(ptr {pointer})")
+        return pointer
+
+    def decref(self, pointer: str) -> None:
+        b = self.b
+        some, after = b.label("some"), b.label("after")
+        test = b.value(f"icmp eq ptr {pointer}, null")
+        b.branch(test, after, some)
+        b.start(some)
+        b.emit(f"call void @Py_DecRef(ptr {pointer})")
+        b.jump(after)
+        b.start(after)
+
+    def object_constant(self, value: Any) -> str:
+        """A borrowed reference to an object of the table."""
+        index = self.compilation.constant(value)
+        table = self.b.value("load ptr, ptr %ctx, !invariant.load !2")
+        pointer = self.b.value(f"getelementptr ptr, ptr {table}, i64 {index}")
+        return self.b.value(f"load ptr, ptr {pointer}, !invariant.load !2")
+
+    # -- errors ----------------------------------------------------------------------------------------------
+
+    def fail(self, site: int) -> None:
+        """Leaves with the exception that is set."""
+        self.b.emit(f"call void @ag.push(ptr %ctx, i32 {site})")
+        self.b.jump(self.targets[-1])
+
+    def check_null(self, pointer: str, operation: Operation) -> None:
+        b = self.b
+        bad, good = b.label("null"), b.label("got")
+        b.branch(b.value(f"icmp eq ptr {pointer}, null"), bad, good, unlikely="then")
+        b.start(bad)
+        self.fail(self.compilation.sites.number(operation))
+        b.start(good)
+
+    def guard(self, good: str, operation: Operation) -> None:
+        """Goes on where `good` holds; otherwise the real operation is run, which raises."""
+        b = self.b
+        if good == "true":
+            return
+        bad, fine = b.label("bad"), b.label("fine")
+        b.branch(good, fine, bad, unlikely="else")
+        b.start(bad)
+        self.callback(operation, must_raise=True)
+        self.fail_dead()
+        b.start(fine)
+
+    def fail_dead(self) -> None:
+        self.b.emit("unreachable")
+
+    # -- values ----------------------------------------------------------------------------------------------
+
+    def value_of(self, leaf: Any) -> Value:
+        if isinstance(leaf, Tensor):
+            if isinstance(leaf._ag_type, Const):
+                return Known(leaf._ag_type.value)
+            return self.env[id(leaf)]
+        if isinstance(leaf, tuple) and any(isinstance(x, Tensor) for x in leaves(leaf)):
+            return Tuple(tuple(self.value_of(x) for x in leaf), type(leaf))
+        return Known(leaf)
+
+    def operands(self, tree: Any) -> Any:
+        """An argument tree with values at its leaves."""
+        return map_tree(lambda leaf: self.value_of(leaf) if isinstance(leaf, Tensor) else Known(leaf), tree)
+
+    def literal(self, value: Any, dtype: np.dtype[Any]) -> tuple[str, ...]:
+        if dtype.kind == "c":
+            z = complex(value)
+            kind = register(dtype)
+            return float_literal(z.real, kind), float_literal(z.imag, kind)
+        if dtype.kind == "b":
+            return ("true" if value else "false",)
+        if dtype.kind == "f":
+            return (float_literal(float(value), register(dtype)),)
+        return (str(int(value)),)
+
+    def number(self, value: Value, t: Type | None = None) -> Number:
+        """A value as a number (of the type `t`, where it is known only as a constant)."""
+        if isinstance(value, Number):
+            return value
+        if isinstance(value, Known):
+            v = value.value
+            cls = type(v)
+            if isinstance(v, np.generic):
+                own: Type = Scalar(v.dtype)
+            elif cls in values.PYTHON:
+                own = Py(cls)
+            else:
+                raise Unsupported(f"{v!r} is no number")
+            if cls is int and not -(2**63) <= v < 2**63:
+                raise Unsupported("an integer constant has more than 64 bits")
+            dtype = scalar_dtype(own)
+            if dtype is None:
+                raise Unsupported(f"numbers of {own!r}")
+            bounds = int(v) if dtype.kind in "iu" else None
+            return Number(own, dtype, self.literal(v, dtype), bounds, bounds)
+        raise Unsupported(f"{type(value).__name__} as a number")
+
+    def test(self, value: Value) -> str:
+        number = self.number(value)
+        if number.dtype.kind != "b":
+            raise Unsupported("a test that is no bool")
+        return number.ir
+
+    def dimension(self, d: int | str) -> str:
+        return str(d)
+
+    def from_slot(self, slot: int, t: Type, tensor: Tensor | None = None) -> Value:
+        """The value of an object in a slot."""
+        array = array_type(t)
+        if array is not None:
+            return self.unpack_array(slot, array, tensor)
+        return Object(t, slot)
+
+    def unpack_array(self, slot: int, t: Any, tensor: Tensor | None) -> Memory:
+        b = self.b
+        pointer = self.get_slot(slot)
+        data = b.value(f"load ptr, ptr {self.at(pointer, 16)}", "data")
+        dims: list[int | str] = list(t.shape)
+        strides: list[int | str] = []
+        if dims:
+            shape = b.value(f"load ptr, ptr {self.at(pointer, 32)}")
+            steps = b.value(f"load ptr, ptr {self.at(pointer, 40)}")
+            for axis, dim in enumerate(t.shape):
+                if dim is None:
+                    dims[axis] = b.value(f"load i64, ptr {self.at(shape, 8 * axis)}, !range !3", "dim")
+                strides.append(b.value(f"load i64, ptr {self.at(steps, 8 * axis)}", "stride"))
+        root = None if tensor is None else self.roots.find(id(tensor))
+        return Memory(t.dtype, data, tuple(dims), tuple(strides), slot, True, not dims, root)
+
+    def at(self, pointer: str, offset: int | str) -> str:
+        if offset in (0, "0"):
+            return pointer
+        return self.b.value(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+
+    def as_contiguous(self, m: Memory) -> Memory:
+        """The same array, known to be contiguous."""
+        return dataclasses.replace(
+            m, strides=self.contiguous_strides(m.dims, m.dtype.itemsize), contiguous=True
+        )
+
+    def contiguous_strides(self, dims: tuple[int | str, ...], itemsize: int) -> tuple[int | str, ...]:
+        strides: list[int | str] = []
+        step: int | str = itemsize
+        for dim in reversed(dims):
+            strides.append(step)
+            step = self.times(step, dim)
+        return tuple(reversed(strides))
+
+    def times(self, a: int | str, b: int | str) -> int | str:
+        if isinstance(a, int) and isinstance(b, int):
+            return a * b
+        if a == 1:
+            return b
+        if b == 1:
+            return a
+        return self.b.value(f"mul nsw i64 {a}, {b}")
+
+    def plus(self, a: int | str, b: int | str) -> int | str:
+        if isinstance(a, int) and isinstance(b, int):
+            return a + b
+        if a == 0:
+            return b
+        if b == 0:
+            return a
+        return self.b.value(f"add nsw i64 {a}, {b}")
+
+    # -- boxing ----------------------------------------------------------------------------------------------
+
+    def box_leaf(self, leaf: Any) -> tuple[str, bool]:
+        """A reference to the Python object of a leaf, and whether it is owned."""
+        if isinstance(leaf, Tensor):
+            value = self.value_of(leaf)
+            if (
+                isinstance(value, (Lazy, Elements))
+                or hasattr(value, "virtual")
+                or (isinstance(value, Memory) and not value.is_object)
+            ):
+                self.plan.need(self.plan.objects, leaf)
+            return self.box(value)
+        if isinstance(leaf, (tuple, list, dict, slice)) and any(isinstance(x, Tensor) for x in leaves(leaf)):
+            return self.box_tree(leaf)
+        return self.object_constant(leaf), False
+
+    def box_tree(self, tree: Any) -> tuple[str, bool]:
+        """A new tuple or slice of leaves."""
+        if isinstance(tree, slice):
+            parts = [self.box_leaf(x) for x in (tree.start, tree.stop, tree.step)]
+            result = self.b.call("ptr", "PySlice_New", *(f"ptr {p}" for p, _ in parts))
+            for p, owned in parts:
+                if owned:
+                    self.decref(p)
+            return result, True
+        if not isinstance(tree, tuple):
+            raise Unsupported("a structure with tensors in it")
+        return self._new_tuple([self.box_leaf(x) for x in tree], type(tree)), True
+
+    def _new_tuple(self, parts: list[tuple[str, bool]], cls: type) -> str:
+        for p, owned in parts:
+            if not owned:
+                self.incref(p)
+        result = self.b.call("ptr", "PyTuple_New", f"i64 {len(parts)}")
+        for i, (p, _) in enumerate(parts):
+            self.b.emit(f"store ptr {p}, ptr {self.at(result, 24 + 8 * i)}")
+        if cls is tuple:
+            return result
+        named = self.b.call(
+            "ptr", "PyObject_CallObject", f"ptr {self.object_constant(_Maker(cls))}", f"ptr {result}"
+        )
+        self.decref(result)
+        return named
+
+    def box(self, value: Value) -> tuple[str, bool]:
+        if isinstance(value, Known):
+            return self.object_constant(value.value), False
+        if isinstance(value, Object):
+            return self.get_slot(value.slot), False
+        if isinstance(value, Memory):
+            if value.is_object and value.slot is not None:
+                return self.get_slot(value.slot), False
+            raise Unsupported("an array that is no object is boxed")
+        if isinstance(value, Tuple):
+            return self._new_tuple([self.box(x) for x in value.items], value.cls), True
+        if isinstance(value, Range):
+            parts = [self.box(x) for x in (value.start, value.stop, value.step)]
+            result = self.call_object(self.object_constant(range), [p for p, _ in parts])
+            for p, owned in parts:
+                if owned:
+                    self.decref(p)
+            return result, True
+        if isinstance(value, Number):
+            return self.box_number(value), True
+        raise Unsupported(f"boxing {type(value).__name__}")
+
+    def box_number(self, value: Number) -> str:
+        b = self.b
+        if isinstance(value.type, Py):
+            if value.type.cls is float:
+                return b.call("ptr", "PyFloat_FromDouble", f"double {value.ir}")
+            if value.type.cls is int:
+                return b.call("ptr", "PyLong_FromLongLong", f"i64 {value.ir}")
+            if value.type.cls is bool:
+                wide = b.value(f"zext i1 {value.ir} to i64")
+                return b.call("ptr", "PyBool_FromLong", f"i64 {wide}")
+            return b.call("ptr", "PyComplex_FromDoubles", *(f"double {p}" for p in value.parts))
+        place = b.alloca("[2 x i64]", 16)
+        self.store_scalar(place, value)
+        descr = self.object_constant(value.dtype)
+        return b.call("ptr", "ag_array_scalar", f"ptr {place}", f"ptr {descr}", "ptr null")
+
+    def store_scalar(self, pointer: str, value: Number) -> None:
+        b = self.b
+        kind = register(value.dtype)
+        if value.dtype.kind == "b":
+            b.emit(f"store i8 {b.value(f'zext i1 {value.ir} to i8')}, ptr {pointer}")
+            return
+        step = value.dtype.itemsize // len(value.parts)
+        for i, p in enumerate(value.parts):
+            b.emit(f"store {kind} {p}, ptr {self.at(pointer, step * i)}, align {step}")
+
+    def load_scalar(self, pointer: str, dtype: np.dtype[Any], note: str = "") -> tuple[str, ...]:
+        b = self.b
+        if dtype.kind == "b":
+            byte = b.value(f"load i8, ptr {pointer}{note}")
+            return (b.value(f"trunc i8 {byte} to i1"),)
+        kind = register(dtype)
+        size = dtype.itemsize // (2 if dtype.kind == "c" else 1)
+        parts = [b.value(f"load {kind}, ptr {pointer}, align {size}{note}")]
+        if dtype.kind == "c":
+            parts.append(b.value(f"load {kind}, ptr {self.at(pointer, size)}, align {size}{note}"))
+        return tuple(parts)
+
+    def owned(self, leaf: Any) -> str:
+        """An owned reference to the object of a leaf (or of a value)."""
+        pointer, is_owned = self.box(leaf) if isinstance(leaf, Value) else self.box_leaf(leaf)
+        if not is_owned:
+            self.incref(pointer)
+        return pointer
+
+    def unbox(self, pointer: str, t: Type, tensor: Tensor | None, owned: bool = True) -> Value:
+        """The value of a Python object of a type; takes over an owned reference."""
+        dtype = scalar_dtype(t)
+        if isinstance(t, Const):
+            if owned:
+                self.decref(pointer)
+            return Known(t.value)
+        if dtype is not None:
+            parts = self._unbox_parts(pointer, t, dtype)
+            if owned:
+                self.decref(pointer)
+            return Number(t, dtype, parts)
+        slot = self.new_slot()
+        self.set_slot(slot, pointer if owned else self.incref(pointer))
+        return self.from_slot(slot, t, tensor)
+
+    def _unbox_parts(self, pointer: str, t: Type, dtype: np.dtype[Any]) -> tuple[str, ...]:
+        b = self.b
+        if isinstance(t, Py) and t.cls is int:
+            return (b.call("i64", "PyLong_AsLongLong", f"ptr {pointer}"),)
+        if isinstance(t, Py) and t.cls is bool:
+            return (b.value(f"icmp eq ptr {pointer}, {self.object_constant(True)}"),)
+        return self.load_scalar(self.at(pointer, 16), dtype)
+
+    # -- calls to Python -------------------------------------------------------------------------------------
+
+    def call_object(self, callee: str, arguments: list[str]) -> str:
+        b = self.b
+        self.argv = max(self.argv, len(arguments))
+        for i, argument in enumerate(arguments):
+            b.emit(f"store ptr {argument}, ptr {self.at('%argv', 8 * i)}")
+        return b.call(
+            "ptr", "PyObject_Vectorcall", f"ptr {callee}", "ptr %argv", f"i64 {len(arguments)}", "ptr null"
+        )
+
+    def callback(self, operation: Operation, must_raise: bool = False) -> str:
+        """Runs an operation's kernel on Python objects; gives an owned reference."""
+        tensors: dict[int, Tensor] = {}
+        for t in operation.inputs:
+            tensors.setdefault(id(t), t)
+        order = list(tensors)
+        fn = host.kernel_call(operation, {t: i for i, t in enumerate(order)}, self.graph.host, must_raise)
+        boxed = [self.box_leaf(t) for t in tensors.values()]
+        callee = self.object_constant(fn)
+        result = self.call_object(callee, [p for p, _ in boxed])
+        for p, owned in boxed:
+            if owned:
+                self.decref(p)
+        self.check_null(result, operation)
+        return result
+
+    def fallback(self, operation: Operation) -> None:
+        """Calls back the kernel of an operation without a rule."""
+        self.compilation.fallbacks[id(operation)] = operation
+        result = self.callback(operation)
+        if not operation.outputs:
+            self.decref(result)
+            return
+        out = operation.outputs[0]
+        if out._ag_type is BOTTOM:
+            self.decref(result)
+            self._raise_now(host.unreachable(operation))
+            self.dead = True
+            return
+        self.bind(out, self.unbox(result, out._ag_type, out))
+
+    # -- operations ------------------------------------------------------------------------------------------
+
+    def region(self, region: Region) -> bool:
+        """The operations of a region; False if its end is never reached (and the block is closed)."""
+        self.dead = False
+        for operation in region.ops:
+            self.operation(operation)
+            if self.dead:
+                self.dead = False
+                return False
+        if region.results is None:
+            self._raise_now(host.unreachable(region.ops[-1] if region.ops else None))
+            return False
+        return True
+
+    def bind(self, tensor: Tensor, value: Value) -> None:
+        if id(tensor) in self.plan.objects:
+            value = self.as_object(value, tensor)
+        elif isinstance(value, Lazy):
+            self.pending.append(tensor)
+        self.env[id(tensor)] = value
+
+    def virtual_items(self, leaf: Any) -> tuple[Value, ...] | None:
+        from autograph.compiler import containers
+
+        return containers.items_of(self, leaf)
+
+    def may_alias(self, a: Any, b: Any) -> bool:
+        """Whether memory of two roots may overlap."""
+        if a == b or a is None or b is None:
+            return True
+        if isinstance(a, tuple) or isinstance(b, tuple):
+            return False
+        return self.roots.find(self.roots.OUTSIDE) in (a, b) or not self.plan.distinct
+
+    def is_pure(self, tensor: Tensor) -> bool:
+        """Whether nothing ever writes the memory of an array."""
+        return self.roots.is_pure(id(tensor), self.plan.distinct)
+
+    def as_object(self, value: Value, tensor: Tensor | None) -> Value:
+        from autograph.compiler import arrays
+
+        return arrays.as_object(self, value, tensor)
+
+    def operation(self, operation: Operation) -> None:
+        name = operation.name
+        if name == "cond":
+            self.flush()
+            self.cond(operation)
+        elif name == "while_loop":
+            self.flush()
+            self.while_loop(operation)
+        elif name == "try":
+            self.flush()
+            self.try_(operation)
+        elif name == "call":
+            self.flush()
+            self.call(operation)
+        else:
+            self._op(operation)
+
+    def _op(self, operation: Operation) -> None:
+        effects = operation.op.effects(operation.args, operation.kwargs)
+        unused = operation.outputs and not self.uses.get(id(operation.outputs[0]))
+        harmless = "total" in effects and not effects & {"effect", "writes", "host"}
+        if unused and (harmless or operation.name in REMOVABLE):
+            return
+        if effects & {"writes", "host", "effect"} and operation.name not in ("cell_get", "cell_set", "print"):
+            keep = operation.inputs if operation.name == "set_item" else ()
+            self.flush(keep)
+        lower = RULES.get(operation.name)
+        if lower is not None:
+            result = lower(self, operation, *self.operands(operation.args), **self.operands(operation.kwargs))
+            if result is not None:
+                if operation.outputs:
+                    self.bind(operation.outputs[0], result)
+                return
+        self.fallback(operation)
+
+    def flush(self, keep: Any = ()) -> None:
+        """Computes the arrays that were put off."""
+        from autograph.compiler import arrays
+
+        kept = {id(t) for t in keep}
+        pending, self.pending = self.pending, []
+        for tensor in pending:
+            value = self.env.get(id(tensor))
+            if not isinstance(value, Lazy):
+                continue
+            if id(tensor) in kept:
+                self.pending.append(tensor)
+                continue
+            self.env[id(tensor)] = arrays.materialize(self, value)
+
+    # -- joins -----------------------------------------------------------------------------------------------
+
+    def cond(self, operation: Operation) -> None:
+        b = self.b
+        test = self.value_of(operation.args[0])
+        if isinstance(test, Known):
+            region = operation.regions[0 if test.value else 1]
+            if not self.region(region):
+                self.dead = True
+                return
+            for out, result in zip(operation.outputs, region.results or ()):
+                self.env[id(out)] = self.value_of(result)
+            return
+        labels = b.label("then"), b.label("else")
+        b.branch(self.test(test), *labels)
+        ends: list[tuple[str, Region]] = []
+        for label, region in zip(labels, operation.regions):
+            b.start(label)
+            saved = dict(self.env)
+            pending = list(self.pending)
+            if self.region(region):
+                for result in region.results or ():
+                    self._settle(result)
+                ends.append((b.block, region, self.env))  # type: ignore[arg-type]
+            self.env = saved
+            self.pending = pending
+        if not ends:
+            self.dead = True
+            return
+        after = b.label("join")
+        joins = Joins(self, [end[0] for end in ends])
+        for i, out in enumerate(operation.outputs):
+            joins.add(out, [(end[2], (end[1].results or ())[i]) for end in ends])  # type: ignore[misc]
+        for end in joins.blocks:
+            b.switch(end)
+            b.jump(after)
+        b.start(after)
+        joins.finish()
+
+    def _settle(self, leaf: Any) -> None:
+        """What leaves a region is computed there."""
+        from autograph.compiler import arrays
+
+        if isinstance(leaf, Tensor):
+            value = self.value_of(leaf)
+            if isinstance(value, Lazy):
+                self.env[id(leaf)] = arrays.materialize(self, value)
+
+    def while_loop(self, operation: Operation) -> None:
+        from autograph.compiler import loops
+
+        loops.lower(self, operation)
+
+    # -- try -------------------------------------------------------------------------------------------------
+
+    def try_(self, operation: Operation) -> None:
+        b = self.b
+        regions = list(operation.regions)
+        options = operation.kwargs
+        body = regions.pop(0)
+        final = regions.pop() if options["has_finally"] else None
+        orelse = regions.pop() if options["has_else"] else None
+        depth = b.value(f"load i64, ptr {self.field(8)}")
+        outer = b.label("finally") if final is not None else None
+        inner = b.label("except") if regions else None
+        end = b.label("endtry")
+        alive = False
+        if outer:
+            self.targets.append(outer)
+        if inner:
+            self.targets.append(inner)
+        going = self.region(body)
+        if inner:
+            self.targets.pop()
+        if going and orelse is not None:
+            going = self.region(orelse)
+        if going:
+            self.flush()
+            b.jump(end)
+            alive = True
+        if inner:
+            alive = self._handlers(inner, regions, options["handlers"], depth, end) or alive
+        if outer:
+            self.targets.pop()
+        if final is not None and outer is not None:
+            after = b.label("after")
+            alive_after = False
+            if alive:
+                b.start(end)
+                if self.region(final):
+                    self.flush()
+                    b.jump(after)
+                    alive_after = True
+            b.start(outer)
+            error = self._catch(depth)
+            self._handle(error, +1)
+            if self.region(final):
+                self.flush()
+                self._handle(error, -1)
+                self._rethrow(error)
+            alive, end = alive_after, after
+        if alive:
+            b.start(end)
+        else:
+            self.dead = True
+
+    def _handlers(self, label: str, regions: list[Region], classes: Any, depth: str, end: str) -> bool:
+        b = self.b
+        alive = False
+        b.start(label)
+        error = self._catch(depth)
+        for kinds, handler in zip(classes, regions):
+            pointer = self.get_slot(error)
+            answer = self.call_object(
+                self.object_constant(host.matches), [pointer, self.object_constant(kinds)]
+            )
+            self._null_to_target(answer)
+            yes = b.value(f"icmp eq ptr {answer}, {self.object_constant(True)}")
+            self.decref(answer)
+            then, other = b.label("handler"), b.label("next")
+            b.branch(yes, then, other)
+            b.start(then)
+            self.env[id(handler.params[0])] = Object(handler.params[0]._ag_type, error)
+            self._handle(error, +1)
+            if self.region(handler):
+                self.flush()
+                self._handle(error, -1)
+                b.jump(end)
+                alive = True
+            b.start(other)
+        self._rethrow(error)
+        return alive
+
+    def _null_to_target(self, pointer: str) -> None:
+        bad, good = self.b.label("null"), self.b.label("got")
+        self.b.branch(self.b.value(f"icmp eq ptr {pointer}, null"), bad, good, unlikely="then")
+        self.b.start(bad)
+        self.fail(-1)
+        self.b.start(good)
+
+    def _catch(self, depth: str) -> int:
+        """Takes the exception that is set into a slot, completed as the user's code may see it."""
+        b = self.b
+        slot = self.new_slot()
+        self.set_slot(slot, b.call("ptr", "ag.fetch"))
+        count = b.value(f"load i64, ptr {self.field(24)}")
+        trail = b.value(f"load ptr, ptr {self.field(32)}")
+        size = b.value(f"mul i64 {count}, 4")
+        b.emit(f"store i64 0, ptr {self.field(24)}")
+        b.emit(f"store i64 {depth}, ptr {self.field(8)}")
+        text = b.call("ptr", "PyBytes_FromStringAndSize", f"ptr {trail}", f"i64 {size}")
+        handling = b.value(f"load ptr, ptr {self.field(40)}")
+        number = b.call("ptr", "PyLong_FromLongLong", f"i64 {depth}")
+        fn = self.compilation.table_function("caught", host.caught)
+        done = self.call_object(self.object_constant(fn), [self.get_slot(slot), text, handling, number])
+        self.decref(text)
+        self.decref(number)
+        self._null_to_target(done)
+        self.decref(done)
+        return slot
+
+    def _handle(self, error: int, step: int) -> None:
+        """Enters or leaves the handling of an exception."""
+        b = self.b
+        place = self.field(8)
+        depth = b.value(f"load i64, ptr {place}")
+        moved = b.value(f"add i64 {depth}, {step}")
+        b.emit(f"store i64 {moved}, ptr {place}")
+        handling = b.value(f"load ptr, ptr {self.field(40)}")
+        if step > 0:
+            b.call("i32", "PyList_Append", f"ptr {handling}", f"ptr {self.get_slot(error)}")
+        else:
+            b.call("i32", "PyList_SetSlice", f"ptr {handling}", f"i64 {moved}", f"i64 {depth}", "ptr null")
+
+    def _rethrow(self, error: int) -> None:
+        done = self.call_object(self.object_constant(host.rethrow), [self.get_slot(error)])
+        self.b.emit(f"; {done} is null")
+        self.fail(-1)
+
+    # -- calls -----------------------------------------------------------------------------------------------
+
+    def call(self, operation: Operation) -> None:
+        b = self.b
+        callee = operation.callee
+        assert callee is not None
+        arguments = ["ptr %ctx"]
+        owned: list[str] = []
+        for param, leaf in zip(callee.params, operation.args):
+            t: Any = param._ag_type
+            dtype = scalar_dtype(t)
+            if isinstance(t, Const):
+                continue
+            if dtype is not None:
+                number = self.number(self.value_of(leaf))
+                arguments += [f"{register(dtype)} {p}" for p in number.parts]
+            else:
+                pointer, is_owned = self.box_leaf(leaf)
+                arguments.append(f"ptr {pointer}")
+                if is_owned:
+                    owned.append(pointer)
+        returns = signature(callee)
+        result = b.value(f"call {returns} @{self.compilation.names[id(callee)]}({', '.join(arguments)})")
+        for pointer in owned:
+            self.decref(pointer)
+        bad, good = b.label("raised"), b.label("returned")
+        b.branch(b.value(f"extractvalue {returns} {result}, 0"), bad, good, unlikely="then")
+        b.start(bad)
+        self.fail(self.compilation.sites.number(operation))
+        b.start(good)
+        if not (callee.body.results or ()) and callee.body.results is None:
+            self._raise_now(host.unreachable(operation))
+            self.dead = True
+            return
+        at = 1
+        for out, leaf in zip(operation.outputs, callee.body.results or ()):
+            t = leaf._ag_type if isinstance(leaf, Tensor) else None
+            dtype = scalar_dtype(t) if t is not None else None
+            if t is not None and isinstance(t, Const):
+                self.bind(out, Known(t.value))
+                continue
+            if dtype is None or t is None:
+                pointer = b.value(f"extractvalue {returns} {result}, {at}")
+                at += 1
+                self.bind(out, self.unbox(pointer, out._ag_type, out))
+                continue
+            parts = []
+            for _ in range(2 if dtype.kind == "c" else 1):
+                parts.append(b.value(f"extractvalue {returns} {result}, {at}"))
+                at += 1
+            number = Number(t, dtype, tuple(parts))
+            self.bind(out, number if scalar_dtype(out._ag_type) is not None else self._boxed(number, out))
+
+    def _boxed(self, number: Number, out: Tensor) -> Value:
+        return self.unbox(self.box_number(number), out._ag_type, out)
+
+
+class _Maker:
+    """Makes an instance of a named-tuple class of its items."""
+
+    def __init__(self, cls: type) -> None:
+        self.cls = cls
+
+    def __call__(self, *items: Any) -> Any:
+        return self.cls(*items)
+
+
+class _Release:
+    """Releases the slots of the frame: how many there are is known at the end."""
+
+    def __init__(self, function: FunctionLowering) -> None:
+        self.function = function
+
+    def text(self) -> str:
+        count = self.function.slots
+        return f"  call void @ag.release(ptr %slots, i64 {count})" if count else "  ; no slots"
+
+
+def _too_deep() -> Any:
+    raise RecursionError("maximum recursion depth exceeded")
+
+
+def signature(graph: Graph) -> str:
+    """The IR type of what a graph's function returns: a flag (it raised), then the results."""
+    parts = ["i1"]
+    for leaf in graph.body.results or ():
+        if not isinstance(leaf, Tensor):
+            parts.append("ptr")
+            continue
+        if isinstance(leaf._ag_type, Const):
+            continue
+        dtype = scalar_dtype(leaf._ag_type)
+        if dtype is None:
+            parts.append("ptr")
+        else:
+            parts += [register(dtype)] * (2 if dtype.kind == "c" else 1)
+    return "{ " + ", ".join(parts) + " }"
+
+
+REMOVABLE = frozenset({"range", "range_length", "range_item", "len", "ndarray.shape"})
+
+
+def _uses(graph: Graph) -> dict[int, int]:
+    counts: dict[int, int] = {}
+
+    def count(tree: Any) -> None:
+        for leaf in leaves(tree):
+            if isinstance(leaf, Tensor):
+                counts[id(leaf)] = counts.get(id(leaf), 0) + 1
+
+    def walk(region: Region) -> None:
+        for operation in region.ops:
+            count((operation.args, operation.kwargs))
+            for nested in operation.regions:
+                walk(nested)
+        count(region.results or ())
+
+    walk(graph.body)
+    return counts
+
+
+class Joins:
+    """Values that come to one place from several blocks, each with an environment of its own."""
+
+    def __init__(self, function: FunctionLowering, blocks: list[str]) -> None:
+        self.function, self.blocks = function, blocks
+        self.todo: list[Callable[[], None]] = []
+
+    def _in(self, i: int, env: dict[int, Value], work: Callable[..., Any], *args: Any) -> Any:
+        """Does work at the end of a block, in its environment."""
+        f = self.function
+        saved, f.env = f.env, env
+        f.b.switch(self.blocks[i])
+        try:
+            return work(*args)
+        finally:
+            self.blocks[i] = f.b.block
+            f.env = saved
+
+    def add(self, out: Tensor, sources: list[tuple[dict[int, Value], Any]]) -> None:
+        """Joins the leaves of each block into the value of `out`."""
+        f = self.function
+        t = out._ag_type
+        if isinstance(t, Const):
+            f.env[id(out)] = Known(t.value)
+            return
+        if len(sources) == 1 and id(out) not in f.plan.objects:
+            env, leaf = sources[0]
+            value = self._in(0, env, lambda: f.value_of(leaf))
+            if scalar_dtype(t) is not None:
+                value = self._in(0, env, lambda: f.number(value))
+            elif isinstance(value, Known):
+                value = self._in(0, env, lambda: self._object(leaf, t, out))
+            f.env[id(out)] = value
+            return
+        dtype = scalar_dtype(t)
+        if dtype is not None:
+            numbers = [self._in(i, env, self._numbered, leaf) for i, (env, leaf) in enumerate(sources)]
+            self.todo.append(lambda: self._number(out, t, dtype, numbers))
+            return
+        array = array_type(t)
+        if array is not None:
+            self._array(out, array, sources)
+            return
+        slot = f.new_slot()
+        for i, (env, leaf) in enumerate(sources):
+            self._in(i, env, self._put, slot, leaf)
+        self.todo.append(lambda: f.env.__setitem__(id(out), f.from_slot(slot, t, out)))
+
+    def _numbered(self, leaf: Any) -> Number:
+        return self.function.number(self.function.value_of(leaf))
+
+    def _put(self, slot: int, leaf: Any) -> None:
+        self.function.set_slot(slot, self.function.owned(leaf))
+
+    def _share(self, slot: int, owner: int) -> None:
+        self.function.set_slot(slot, self.function.incref(self.function.get_slot(owner)))
+
+    def _object(self, leaf: Any, t: Type, out: Tensor) -> Value:
+        return self.function.unbox(self.function.owned(leaf), t, out)
+
+    def _number(self, out: Tensor, t: Type, dtype: np.dtype[Any], numbers: list[Number]) -> None:
+        f = self.function
+        parts = []
+        for k in range(len(numbers[0].parts)):
+            if all(n.parts[k] == numbers[0].parts[k] for n in numbers):
+                parts.append(numbers[0].parts[k])
+                continue
+            phi = f.b.phi(register(dtype))
+            phi.incoming = [(n.parts[k], block) for n, block in zip(numbers, self.blocks)]
+            parts.append(phi.name)
+        lows = [n.low for n in numbers]
+        highs = [n.high for n in numbers]
+        low = None if None in lows else min(x for x in lows if x is not None)
+        high = None if None in highs else max(x for x in highs if x is not None)
+        f.env[id(out)] = Number(t, dtype, tuple(parts), low, high)
+
+    def _array(self, out: Tensor, t: Any, sources: list[tuple[dict[int, Value], Any]]) -> None:
+        from autograph.compiler import arrays
+
+        f = self.function
+        found = [self._in(i, env, f.value_of, leaf) for i, (env, leaf) in enumerate(sources)]
+        if id(out) in f.plan.objects:
+            slot = f.new_slot()
+            for i, (env, leaf) in enumerate(sources):
+                self._in(i, env, self._put, slot, leaf)
+            contiguous = all(isinstance(v, Memory) and v.contiguous for v in found)
+
+            def unpack() -> None:
+                m = f.unpack_array(slot, t, out)
+                f.env[id(out)] = f.as_contiguous(m) if contiguous else m
+
+            self.todo.append(unpack)
+            return
+        if all(isinstance(v, Elements) for v in found) and len({v.shape for v in found}) == 1:
+            self.todo.append(lambda: self._elements(out, found))
+            return
+        memories = [
+            self._in(i, env, arrays.lasting, f, v) for i, ((env, _), v) in enumerate(zip(sources, found))
+        ]
+        slot = f.new_slot()
+        for i, m in enumerate(memories):
+            if m.slot is not None:
+                self._in(i, sources[i][0], self._share, slot, m.slot)
+        self.todo.append(lambda: self._memory(out, t, memories, slot))
+
+    def _elements(self, out: Tensor, found: list[Any]) -> None:
+        f = self.function
+        first = found[0]
+        items = []
+        for k in range(len(first.items)):
+            parts = []
+            for j in range(len(first.items[k])):
+                phi = f.b.phi(register(first.dtype))
+                phi.incoming = [(v.items[k][j], block) for v, block in zip(found, self.blocks)]
+                parts.append(phi.name)
+            items.append(tuple(parts))
+        f.env[id(out)] = Elements(first.dtype, first.shape, tuple(items), fresh=False)
+
+    def _memory(self, out: Tensor, t: Any, memories: list[Memory], slot: int) -> None:
+        f = self.function
+
+        def joined(operands: list[int | str], kind: str = "i64") -> int | str:
+            if all(o == operands[0] for o in operands):
+                return operands[0]
+            phi = f.b.phi(kind)
+            phi.incoming = [(str(o), block) for o, block in zip(operands, self.blocks)]
+            return phi.name
+
+        contiguous = all(m.contiguous for m in memories)
+        dims = tuple(
+            d if d is not None else joined([m.dims[axis] for m in memories]) for axis, d in enumerate(t.shape)
+        )
+        data = joined([m.data for m in memories], "ptr")
+        strides: tuple[int | str, ...] = ()
+        if not contiguous:
+            strides = tuple(joined([m.strides[axis] for m in memories]) for axis in range(len(dims)))
+        value = Memory(t.dtype, str(data), dims, strides, slot, False, contiguous, f.roots.find(id(out)))
+        self.late: list[Any] = getattr(self, "late", [])
+        self.late.append((out, value))
+
+    def finish(self) -> None:
+        """Makes the phis; the current block is where the blocks meet."""
+        for work in self.todo:
+            work()
+        for out, value in getattr(self, "late", []):
+            f = self.function
+            f.env[id(out)] = f.as_contiguous(value) if value.contiguous else value
+
+
+def entry(compilation: Compilation) -> None:
+    """The function that Python calls: unpacks the arguments, runs the graph, wraps the result."""
+    graph = compilation.graph
+    f = FunctionLowering(compilation, graph)
+    b = f.b
+    emit_entry(f, b)
+    compilation.module.functions["ag_entry"] = b.function("define ptr @ag_entry(ptr %table, ptr %args)")
+    compilation.module.globals["meta"] = "!2 = !{}\n!3 = !{i64 0, i64 9223372036854775807}"
+
+
+def emit_entry(f: FunctionLowering, b: Builder) -> None:
+    graph, compilation = f.graph, f.compilation
+    uses_try = any(o.name == "try" for o in graph.operations())
+    b.allocas.append("  %ctx = alloca [6 x i64], align 16")
+    b.allocas.append("  %trail = alloca [8192 x i32], align 16")
+    b.allocas.append("  %argv = alloca [8 x ptr], align 16")
+    b.emit("store ptr %table, ptr %ctx")
+    b.emit(f"store i64 0, ptr {f.field(8)}")
+    b.emit(f"store i64 0, ptr {f.field(24)}")
+    b.emit(f"store ptr %trail, ptr {f.field(32)}")
+    frame = b.call("ptr", "llvm.frameaddress.p0", "i32 0")
+    address = b.value(f"ptrtoint ptr {frame} to i64")
+    limit = b.value(f"sub i64 {address}, {STACK}")
+    b.emit(f"store i64 {limit}, ptr {f.field(16)}")
+    handling = b.call("ptr", "PyList_New", "i64 0") if uses_try else "null"
+    b.emit(f"store ptr {handling}, ptr {f.field(40)}")
+    arguments = ["ptr %ctx"]
+    at = 0
+    for param in graph.params:
+        t: Any = param._ag_type
+        if isinstance(t, Const):
+            continue
+        pointer = b.value(f"load ptr, ptr {f.at('%args', 8 * at)}")
+        at += 1
+        dtype = scalar_dtype(t)
+        if dtype is None:
+            arguments.append(f"ptr {pointer}")
+        else:
+            arguments += [f"{register(dtype)} {p}" for p in f._unbox_parts(pointer, t, dtype)]
+    returns = signature(graph)
+    result = b.value(f"call {returns} @{compilation.names[id(graph)]}({', '.join(arguments)})")
+    raised = b.value(f"extractvalue {returns} {result}, 0")
+    b.branch(raised, "failed", "worked", unlikely="then")
+    b.start("worked")
+    if graph.body.results is None:
+        b.emit("ret ptr null")
+    else:
+        leaf = graph.body.results[0]
+        t = leaf._ag_type if isinstance(leaf, Tensor) else None
+        dtype = scalar_dtype(t) if t is not None else None
+        if t is not None and isinstance(t, Const):
+            answer = f.incref(f.object_constant(t.value))
+        elif dtype is not None and t is not None:
+            parts = tuple(
+                b.value(f"extractvalue {returns} {result}, {i + 1}")
+                for i in range(2 if dtype.kind == "c" else 1)
+            )
+            answer = f.box_number(Number(t, dtype, parts))
+        else:
+            answer = b.value(f"extractvalue {returns} {result}, 1")
+        if uses_try:
+            b.emit(f"call void @Py_DecRef(ptr {handling})")
+        b.emit(f"ret ptr {answer}")
+    b.start("failed")
+    error = b.call("ptr", "ag.fetch")
+    count = b.value(f"load i64, ptr {f.field(24)}")
+    size = b.value(f"mul i64 {count}, 4")
+    text = b.call("ptr", "PyBytes_FromStringAndSize", "ptr %trail", f"i64 {size}")
+    if not uses_try:
+        handling = b.call("ptr", "PyList_New", "i64 0")
+    fn = f.object_constant(compilation.table_function("failed", host.failed))
+    for i, operand in enumerate((error, text, handling)):
+        b.emit(f"store ptr {operand}, ptr {f.at('%argv', 8 * i)}")
+    b.call("ptr", "PyObject_Vectorcall", f"ptr {fn}", "ptr %argv", "i64 3", "ptr null")
+    for operand in (error, text, handling):
+        b.emit(f"call void @Py_DecRef(ptr {operand})")
+    b.emit("ret ptr null")
+
+
+STACK = 6 << 20
+"""Bytes of stack that one call may use."""
+
+
+def compile_graph(
+    graph: Graph, contiguous: tuple[bool, ...] = (), distinct: bool = True
+) -> tuple[Compilation, str]:
+    """Lowers a graph and those that it calls; gives the compilation and its IR."""
+    from autograph.compiler import arrays, containers, numbers  # noqa: F401 - they register their rules
+
+    plan = Plan(contiguous=contiguous, distinct=distinct)
+    for _ in range(MAX_RETRIES):
+        compilation = Compilation(graph, plan)
+        try:
+            return compilation, compilation.text()
+        except Retry:
+            continue
+    raise Unsupported("the choices of the compiler do not settle")

@@ -1,0 +1,123 @@
+"""The machine: LLVM IR text in, addresses of functions out.
+
+llvmlite is loaded on the first use. Objects are linked by ORC (JITLink), which takes a millisecond or less.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import threading
+import time
+from typing import Any
+
+_lock = threading.Lock()
+_names = itertools.count()
+
+
+@functools.cache
+def binding() -> Any:
+    """`llvmlite.binding`, with the host's target ready."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm
+
+
+@functools.cache
+def host() -> tuple[str, str, str]:
+    """The host's triple, processor and features."""
+    llvm = binding()
+    return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+@functools.cache
+def target_machine(level: int = 2) -> Any:
+    triple, cpu, features = host()
+    return (
+        binding()
+        .Target.from_triple(triple)
+        .create_target_machine(cpu=cpu, features=features, opt=level, reloc="pic", codemodel="small")
+    )
+
+
+@functools.cache
+def _linker() -> Any:
+    return binding().create_lljit_compiler(target_machine(), use_jit_link=True)
+
+
+_symbols: dict[str, int] = {}
+
+
+def add_symbol(name: str, address: int) -> None:
+    """Makes a C function or variable known to the code by its name."""
+    _symbols[name] = address
+
+
+class Library:
+    """Linked machine code; it stays in memory as long as this object."""
+
+    def __init__(self, tracker: Any, names: tuple[str, ...]) -> None:
+        self._tracker = tracker
+        self.addresses = {name: tracker[name] for name in names}
+
+    def __getitem__(self, name: str) -> int:
+        return int(self.addresses[name])
+
+
+def optimise(text: str, vectorise: bool, times: dict[str, float] | None = None) -> Any:
+    """The IR as an optimised LLVM module."""
+    llvm = binding()
+    started = time.perf_counter()
+    module = llvm.parse_assembly(text)
+    machine = target_machine()
+    module.triple = host()[0]
+    module.data_layout = str(machine.target_data)
+    parsed = time.perf_counter()
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = vectorise
+    options.slp_vectorization = vectorise
+    options.loop_unrolling = vectorise
+    options.loop_interleaving = vectorise
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    if times is not None:
+        times["parse"] = parsed - started
+        times["optimise"] = time.perf_counter() - parsed
+    return module
+
+
+def link(code: bytes, names: tuple[str, ...]) -> Library:
+    """Machine code in memory, with the addresses of the functions named."""
+    builder = binding().JITLibraryBuilder()
+    builder.add_object_img(code)
+    builder.add_current_process()
+    for name, address in _symbols.items():
+        builder.import_symbol(name, address)
+    for name in names:
+        builder.export_symbol(name)
+    with _lock:
+        return Library(builder.link(_linker(), f"ag{next(_names)}"), names)
+
+
+def compile_ir(
+    text: str, names: tuple[str, ...], vectorise: bool = False, times: dict[str, float] | None = None
+) -> Library:
+    """Compiles IR text and gives the addresses of the functions named."""
+    with _lock:
+        module = optimise(text, vectorise, times)
+        started = time.perf_counter()
+        code = target_machine().emit_object(module)
+    emitted = time.perf_counter()
+    library = link(code, names)
+    if times is not None:
+        times["emit"] = emitted - started
+        times["link"] = time.perf_counter() - emitted
+    return library
+
+
+def assembly(text: str, vectorise: bool = False) -> str:
+    """The assembly that the IR becomes."""
+    with _lock:
+        return str(target_machine().emit_assembly(optimise(text, vectorise)))

@@ -1,0 +1,699 @@
+"""Lowers operations on single numbers: Python's with Python's rules and checks, NumPy's with NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograph.compiler import arrays
+from autograph.compiler.elementwise import ELEMENT, UFUNC_OF, Lanes, NoRule, divmod_float
+from autograph.compiler.ir import float_literal
+from autograph.compiler.lowering import FunctionLowering, rule
+from autograph.compiler.values import (
+    Elements,
+    Known,
+    Lazy,
+    Memory,
+    Number,
+    Value,
+    is_number,
+    register,
+    scalar_dtype,
+)
+from autograph.graph.graph import Operation
+from autograph.graph.types import Py, Scalar
+
+INT, FLOAT, BOOL = np.dtype(np.int64), np.dtype(float), np.dtype(bool)
+ARITHMETIC = (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "and",
+    "or",
+    "xor",
+    "lshift",
+    "rshift",
+)
+COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
+
+
+def is_scalar(value: Value) -> bool:
+    if isinstance(value, Known):
+        return isinstance(value.value, (bool, int, float, complex, np.generic))
+    return isinstance(value, Number)
+
+
+def is_array(value: Value) -> bool:
+    if isinstance(value, Known):
+        return isinstance(value.value, np.ndarray)
+    return isinstance(value, (Memory, Elements, Lazy))
+
+
+@rule(*ARITHMETIC)
+def binary(f: FunctionLowering, operation: Operation, a: Value, b: Value) -> Value | None:
+    name = operation.name
+    if is_array(a) or is_array(b):
+        return arrays.elementwise(f, operation, UFUNC_OF[name], [a, b])
+    out = operation.outputs[0]._ag_type
+    if not (is_scalar(a) and is_scalar(b)) or scalar_dtype(out) is None:
+        return None
+    x, y = f.number(a), f.number(b)
+    if x.weak and y.weak:
+        return python_arithmetic(f, operation, name, x, y) if isinstance(out, Py) else None
+    return numpy_scalar(f, operation, UFUNC_OF[name], [x, y])
+
+
+@rule(*("i" + name for name in ARITHMETIC))
+def inplace(f: FunctionLowering, operation: Operation, a: Value, b: Value) -> Value | None:
+    if is_array(a):
+        return arrays.inplace(f, operation, UFUNC_OF[operation.name[1:]], a, b)
+    if is_array(b):
+        return arrays.elementwise(f, operation, UFUNC_OF[operation.name[1:]], [a, b])
+    out = operation.outputs[0]._ag_type
+    if not (is_scalar(a) and is_scalar(b)) or scalar_dtype(out) is None:
+        return None
+    x, y = f.number(a), f.number(b)
+    if x.weak and y.weak:
+        return python_arithmetic(f, operation, operation.name[1:], x, y) if isinstance(out, Py) else None
+    return numpy_scalar(f, operation, UFUNC_OF[operation.name[1:]], [x, y])
+
+
+@rule(*COMPARE)
+def compare(f: FunctionLowering, operation: Operation, a: Value, b: Value) -> Value | None:
+    if is_array(a) or is_array(b):
+        return arrays.elementwise(f, operation, UFUNC_OF[operation.name], [a, b])
+    if not (is_scalar(a) and is_scalar(b)):
+        return None
+    x, y = f.number(a), f.number(b)
+    result = _compared(f, operation, x, y)
+    return None if result is None else Number(operation.outputs[0]._ag_type, BOOL, (result,))
+
+
+def _compared(f: FunctionLowering, operation: Operation, x: Number, y: Number) -> str | None:
+    lanes = Lanes(f.b)
+    name = operation.name
+    kinds = x.dtype.kind + y.dtype.kind
+    if "c" in kinds:
+        if not (x.weak and y.weak) or name not in ("eq", "ne") or "i" in kinds:
+            return None
+        p, q = (lanes.cast(n.parts, n.dtype, np.dtype(complex)) for n in (x, y))
+        return ELEMENT[UFUNC_OF[name]](lanes, np.dtype(complex), p, q)[0]
+    if set(kinds) <= set("biu"):
+        return _compared_integers(f, name, x, y)
+    if x.weak and y.weak:
+        if set(kinds) & set("iu"):
+            return _int_with_float(f, operation, x, y)
+        common = FLOAT
+    else:
+        resolved = arrays.resolve(UFUNC_OF[name], [x, y])
+        if resolved is None:
+            return None
+        common = resolved[0]
+    converted = [arrays.convert(f, operation, n, common) for n in (x, y)]
+    return lanes.compare(name, common, *(c.ir for c in converted))
+
+
+def _compared_integers(f: FunctionLowering, name: str, x: Number, y: Number) -> str:
+    lanes = Lanes(f.b)
+    unsigned = [n.dtype.kind == "u" and n.dtype.itemsize == 8 for n in (x, y)]
+    if any(unsigned) and not all(n.dtype.kind in "ub" for n in (x, y)):
+        wide = []
+        for n in (x, y):
+            how = "sext" if n.dtype.kind == "i" else "zext"
+            wide.append(f.b.value(f"{how} {register(n.dtype)} {n.ir} to i128"))
+        sign = "" if name in ("eq", "ne") else "s"
+        return f.b.value(f"icmp {sign}{name} i128 {wide[0]}, {wide[1]}")
+    if x.dtype == y.dtype and x.dtype.kind != "b":
+        return lanes.compare(name, x.dtype, x.ir, y.ir)
+    common = np.dtype(np.uint64) if any(unsigned) else INT
+    operands = [lanes.cast(n.parts, n.dtype, common)[0] for n in (x, y)]
+    return lanes.compare(name, common, *operands)
+
+
+def _int_with_float(f: FunctionLowering, operation: Operation, x: Number, y: Number) -> str:
+    """Python compares an int with a float exactly: in double where the int is below 2^53 in size."""
+    lanes, b = Lanes(f.b), f.b
+    whole = x if x.dtype.kind == "i" else y
+    operands = [lanes.cast(n.parts, n.dtype, FLOAT)[0] for n in (x, y)]
+    if whole.low is not None and whole.high is not None and max(abs(whole.low), abs(whole.high)) <= 2**53:
+        return lanes.compare(operation.name, FLOAT, *operands)
+    shifted = b.value(f"add i64 {whole.ir}, {2**53}")
+    small = b.value(f"icmp ule i64 {shifted}, {2**54}")
+    return _joined(f, operation, small, lambda: (lanes.compare(operation.name, FLOAT, *operands),), BOOL)[0]
+
+
+def _joined(
+    f: FunctionLowering, operation: Operation, fast: str, compute: Any, dtype: np.dtype[Any]
+) -> tuple[str, ...]:
+    """The quick way where `fast` holds, else the real operation's result."""
+    b = f.b
+    quick, slow, after = b.label("quick"), b.label("slow"), b.label("both")
+    b.branch(fast, quick, slow, unlikely="else")
+    b.start(quick)
+    one = compute()
+    quick_end = b.block
+    b.start(slow)
+    out = operation.outputs[0]
+    pointer = f.callback(operation)
+    other = f._unbox_parts(pointer, out._ag_type, dtype)
+    f.decref(pointer)
+    slow_end = b.block
+    b.jump(after)
+    b.switch(quick_end)
+    b.jump(after)
+    b.start(after)
+    results = []
+    for p, q in zip(one, other):
+        phi = b.phi(register(dtype))
+        phi.incoming = [(p, quick_end), (q, slow_end)]
+        results.append(phi.name)
+    return tuple(results)
+
+
+# -- Python's numbers ----------------------------------------------------------------------------------------
+
+
+def python_arithmetic(
+    f: FunctionLowering, operation: Operation, name: str, x: Number, y: Number
+) -> Value | None:
+    out = operation.outputs[0]._ag_type
+    assert isinstance(out, Py)
+    kinds = x.dtype.kind + y.dtype.kind
+    if out.cls is bool and kinds == "bb" and name in ("and", "or", "xor"):
+        return Number(out, BOOL, (f.b.value(f"{name} i1 {x.ir}, {y.ir}"),))
+    if out.cls is int:
+        return _integer(f, operation, name, _as_int(f, x), _as_int(f, y))
+    if out.cls is float and "c" not in kinds:
+        return _float(f, operation, name, x, y)
+    if out.cls is complex and name in ("add", "sub", "mul"):
+        lanes = Lanes(f.b)
+        z = np.dtype(complex)
+        p, q = (lanes.cast(n.parts, n.dtype, z) for n in (x, y))
+        if "c" not in kinds[0] or "c" not in kinds[1]:
+            return None  # the sign of a zero differs between versions of Python
+        return Number(out, z, ELEMENT[UFUNC_OF[name]](lanes, z, p, q))
+    return None
+
+
+def _as_int(f: FunctionLowering, x: Number) -> Number:
+    if x.dtype.kind != "b":
+        return x
+    parts = Lanes(f.b).cast(x.parts, x.dtype, INT)
+    return Number(Py(int), INT, parts, 0, 1)
+
+
+def _bounds(name: str, x: Number, y: Number) -> tuple[int | None, int | None]:
+    if None in (x.low, x.high, y.low, y.high):
+        if name == "add" and x.low is not None and y.low is not None:
+            return (x.low + y.low if x.low >= 0 and y.low >= 0 else None), None
+        if name == "mul" and x.low is not None and y.low is not None and x.low >= 0 and y.low >= 0:
+            return x.low * y.low, None
+        return None, None
+    assert x.low is not None and x.high is not None and y.low is not None and y.high is not None
+    if name == "add":
+        return x.low + y.low, x.high + y.high
+    if name == "sub":
+        return x.low - y.high, x.high - y.low
+    products = [p * q for p in (x.low, x.high) for q in (y.low, y.high)]
+    return min(products), max(products)
+
+
+def _fits(low: int | None, high: int | None) -> bool:
+    return low is not None and high is not None and low >= -(2**63) and high < 2**63
+
+
+def _integer(f: FunctionLowering, operation: Operation, name: str, x: Number, y: Number) -> Value | None:
+    b = f.b
+    out = operation.outputs[0]._ag_type
+
+    def number(ir: str, low: int | None = None, high: int | None = None) -> Number:
+        return Number(out, INT, (ir,), low, high)
+
+    if name in ("add", "sub", "mul"):
+        low, high = _bounds(name, x, y)
+        if id(operation) in f.plain_adds or _fits(low, high):
+            return number(b.value(f"{name} nsw i64 {x.ir}, {y.ir}"), low, high if _fits(low, high) else None)
+        pair = b.call("{ i64, i1 }", f"llvm.s{name}.with.overflow.i64", f"i64 {x.ir}", f"i64 {y.ir}")
+        over = b.value(f"extractvalue {{ i64, i1 }} {pair}, 1")
+        f.guard(b.value(f"xor i1 {over}, true"), operation)
+        return number(
+            b.value(f"extractvalue {{ i64, i1 }} {pair}, 0"), low if low is not None and low >= 0 else None
+        )
+    if name in ("floordiv", "mod"):
+        return _integer_division(f, operation, name, x, y, number)
+    if name in ("and", "or", "xor"):
+        low = 0 if name == "and" and ((x.low or -1) >= 0 or (y.low is not None and y.low >= 0)) else None
+        if name == "and" and ((x.low is not None and x.low >= 0) or (y.low is not None and y.low >= 0)):
+            low = 0
+        return number(b.value(f"{name} i64 {x.ir}, {y.ir}"), low)
+    if name == "rshift":
+        f.guard(b.value(f"icmp sge i64 {y.ir}, 0") if y.low is None or y.low < 0 else "true", operation)
+        big = b.value(f"icmp ugt i64 {y.ir}, 63")
+        count = b.value(f"select i1 {big}, i64 63, i64 {y.ir}")
+        return number(b.value(f"ashr i64 {x.ir}, {count}"), 0 if x.low is not None and x.low >= 0 else None)
+    if name == "lshift":
+        f.guard(b.value(f"icmp ult i64 {y.ir}, 63"), operation)
+        moved = b.value(f"shl i64 {x.ir}, {y.ir}")
+        back = b.value(f"ashr i64 {moved}, {y.ir}")
+        f.guard(b.value(f"icmp eq i64 {back}, {x.ir}"), operation)
+        return number(moved, 0 if x.low is not None and x.low >= 0 else None)
+    if name == "pow":
+        return _integer_power(f, operation, x, y)
+    return None
+
+
+def _integer_power(f: FunctionLowering, operation: Operation, x: Number, y: Number) -> Value | None:
+    if y.low is None or y.low != y.high or not 0 <= y.low <= 64:
+        return None
+    out = operation.outputs[0]._ag_type
+    b = f.b
+    exponent = y.low
+    if exponent == 0:
+        return Number(out, INT, ("1",), 1, 1)
+    result, base = "", x.ir
+
+    def product(p: str, q: str) -> str:
+        pair = b.call("{ i64, i1 }", "llvm.smul.with.overflow.i64", f"i64 {p}", f"i64 {q}")
+        over = b.value(f"extractvalue {{ i64, i1 }} {pair}, 1")
+        f.guard(b.value(f"xor i1 {over}, true"), operation)
+        return b.value(f"extractvalue {{ i64, i1 }} {pair}, 0")
+
+    while True:
+        if exponent & 1:
+            result = base if not result else product(result, base)
+        exponent >>= 1
+        if not exponent:
+            break
+        base = product(base, base)
+    return Number(out, INT, (result,), 0 if y.low % 2 == 0 or (x.low is not None and x.low >= 0) else None)
+
+
+def _integer_division(
+    f: FunctionLowering, operation: Operation, name: str, x: Number, y: Number, number: Any
+) -> Value:
+    b = f.b
+    if y.low is not None and y.low == y.high and y.low > 0:
+        divisor = y.low
+        if divisor & (divisor - 1) == 0:
+            if name == "mod":
+                return number(b.value(f"and i64 {x.ir}, {divisor - 1}"), 0, divisor - 1)  # type: ignore[no-any-return]
+            shift = divisor.bit_length() - 1
+            low = None if x.low is None else x.low >> shift
+            high = None if x.high is None else x.high >> shift
+            return number(b.value(f"ashr i64 {x.ir}, {shift}") if shift else x.ir, low, high)  # type: ignore[no-any-return]
+    elif y.low is None or y.low <= 0:
+        f.guard(b.value(f"icmp ne i64 {y.ir}, 0"), operation)
+        lowest = b.value(f"icmp eq i64 {x.ir}, {-(2**63)}")
+        minus = b.value(f"icmp eq i64 {y.ir}, -1")
+        both = b.value(f"and i1 {lowest}, {minus}")
+        if name == "floordiv":
+            f.guard(b.value(f"xor i1 {both}, true"), operation)
+        else:
+            safe = b.value(f"select i1 {both}, i64 0, i64 {x.ir}")
+            x = Number(x.type, INT, (safe,), x.low, x.high)
+    positive = y.low is not None and y.low > 0
+    natural = positive and x.low is not None and x.low >= 0
+    q = b.value(f"sdiv i64 {x.ir}, {y.ir}")
+    product = b.value(f"mul i64 {q}, {y.ir}")
+    r = b.value(f"sub i64 {x.ir}, {product}")
+    high = y.high - 1 if y.high is not None and positive else None
+    if natural:
+        return number(r, 0, high) if name == "mod" else number(q, 0, x.high)  # type: ignore[no-any-return]
+    if positive:
+        adjust = b.value(f"icmp slt i64 {r}, 0")
+    else:
+        signs = b.value(f"xor i64 {r}, {y.ir}")
+        differ = b.value(f"icmp slt i64 {signs}, 0")
+        some = b.value(f"icmp ne i64 {r}, 0")
+        adjust = b.value(f"and i1 {differ}, {some}")
+    if name == "mod":
+        moved = b.value(f"add i64 {r}, {y.ir}")
+        return number(b.value(f"select i1 {adjust}, i64 {moved}, i64 {r}"), 0 if positive else None, high)  # type: ignore[no-any-return]
+    one = b.value(f"zext i1 {adjust} to i64")
+    return number(b.value(f"sub i64 {q}, {one}"))  # type: ignore[no-any-return]
+
+
+def _double(f: FunctionLowering, x: Number) -> str:
+    return Lanes(f.b).cast(x.parts, x.dtype, FLOAT)[0]
+
+
+def _float(f: FunctionLowering, operation: Operation, name: str, x: Number, y: Number) -> Value | None:
+    b, lanes = f.b, Lanes(f.b)
+    out = operation.outputs[0]._ag_type
+    if name == "truediv" and x.dtype.kind in "ib" and y.dtype.kind in "ib":
+        return _int_quotient(f, operation, _as_int(f, x), _as_int(f, y))
+    p, q = _double(f, x), _double(f, y)
+    code = {"add": "fadd", "sub": "fsub", "mul": "fmul"}.get(name)
+    if code:
+        return Number(out, FLOAT, (b.value(f"{code} double {p}, {q}"),))
+    if name in ("truediv", "floordiv", "mod"):
+        if not q.startswith("0x") or float_literal(0.0) == q or float_literal(-0.0) == q:
+            f.guard(b.value(f"fcmp une double {q}, 0.0"), operation)
+        if name == "truediv":
+            return Number(out, FLOAT, (b.value(f"fdiv double {p}, {q}"),))
+        pair = divmod_float(lanes, FLOAT, p, q)
+        return Number(out, FLOAT, (pair[0 if name == "floordiv" else 1],))
+    if name == "pow":
+        result = b.call("double", "pow", f"double {p}", f"double {q}")
+        size = lanes.intrinsic("fabs", "double", result)
+        finite = b.value(f"fcmp olt double {size}, {float_literal(float('inf'))}")
+        return Number(out, FLOAT, _joined(f, operation, finite, lambda: (result,), FLOAT))
+    return None
+
+
+def _int_quotient(f: FunctionLowering, operation: Operation, x: Number, y: Number) -> Value:
+    """int / int is the nearest float of the exact quotient: division in double where both are exact there."""
+    b, lanes = f.b, Lanes(f.b)
+    if y.low is None or (y.low <= 0 and not (y.high is not None and y.high < 0)):
+        f.guard(b.value(f"icmp ne i64 {y.ir}, 0"), operation)
+    p, q = _double(f, x), _double(f, y)
+    tests = []
+    for n in (x, y):
+        if n.low is not None and n.high is not None and max(abs(n.low), abs(n.high)) <= 2**53:
+            continue
+        shifted = b.value(f"add i64 {n.ir}, {2**53}")
+        tests.append(b.value(f"icmp ule i64 {shifted}, {2**54}"))
+    out = operation.outputs[0]._ag_type
+    if not tests:
+        return Number(out, FLOAT, (lanes.op("fdiv", "double", p, q),))
+    fast = tests[0] if len(tests) == 1 else b.value(f"and i1 {tests[0]}, {tests[1]}")
+    parts = _joined(f, operation, fast, lambda: (lanes.op("fdiv", "double", p, q),), FLOAT)
+    return Number(out, FLOAT, parts)
+
+
+@rule("neg", "pos", "invert", "abs")
+def unary(f: FunctionLowering, operation: Operation, a: Value) -> Value | None:
+    name = operation.name
+    if is_array(a):
+        return arrays.elementwise(f, operation, UFUNC_OF[name], [a])
+    out = operation.outputs[0]._ag_type
+    if not is_scalar(a) or scalar_dtype(out) is None:
+        return None
+    x = f.number(a)
+    if not x.weak:
+        return numpy_scalar(f, operation, UFUNC_OF[name], [x])
+    b = f.b
+    if x.dtype.kind in "ib":
+        x = _as_int(f, x)
+        if name == "pos":
+            return Number(out, INT, x.parts, x.low, x.high)
+        if name == "invert":
+            return Number(out, INT, (b.value(f"xor i64 {x.ir}, -1"),))
+        if x.low is None or x.low <= -(2**63):
+            f.guard(b.value(f"icmp ne i64 {x.ir}, {-(2**63)}"), operation)
+        minus = b.value(f"sub nsw i64 0, {x.ir}")
+        if name == "neg":
+            bounds = (None, None) if x.high is None or x.low is None else (-x.high, -x.low)
+            return Number(out, INT, (minus,), *bounds)
+        negative = b.value(f"icmp slt i64 {x.ir}, 0")
+        return Number(out, INT, (b.value(f"select i1 {negative}, i64 {minus}, i64 {x.ir}"),), 0)
+    if x.dtype.kind == "f":
+        if name == "pos":
+            return x
+        if name == "neg":
+            return Number(out, FLOAT, (b.value(f"fneg double {x.ir}"),))
+        return Number(out, FLOAT, (Lanes(b).intrinsic("fabs", "double", x.ir),))
+    if name == "neg" and x.dtype.kind == "c":
+        return Number(out, x.dtype, tuple(b.value(f"fneg double {p}") for p in x.parts))
+    return None
+
+
+@rule("not", "bool")
+def truth(f: FunctionLowering, operation: Operation, a: Value) -> Value | None:
+    if not is_scalar(a):
+        return None
+    out = operation.outputs[0]._ag_type
+    x = f.number(a)
+    test = Lanes(f.b).cast(x.parts, x.dtype, BOOL)[0]
+    if operation.name == "not":
+        test = f.b.value(f"xor i1 {test}, true")
+    return Number(out, BOOL, (test,))
+
+
+@rule("float")
+def to_float(f: FunctionLowering, operation: Operation, *args: Value) -> Value | None:
+    if len(args) != 1 or not is_scalar(args[0]):
+        return None
+    x = f.number(args[0])
+    if x.dtype.kind == "c":
+        return None
+    return Number(operation.outputs[0]._ag_type, FLOAT, (_double(f, x),))
+
+
+@rule("int", "index", "math.trunc", "math.floor", "math.ceil", "round")
+def to_int(f: FunctionLowering, operation: Operation, *args: Value) -> Value | None:
+    out = operation.outputs[0]._ag_type
+    if len(args) != 1 or not is_scalar(args[0]) or out != Py(int):
+        return None
+    x = f.number(args[0])
+    b = f.b
+    if x.dtype.kind in "biu":
+        if x.dtype.kind == "u" and x.dtype.itemsize == 8:
+            f.guard(b.value(f"icmp sge i64 {x.ir}, 0"), operation)
+        low = 0 if x.dtype.kind in "ub" else x.low
+        return Number(out, INT, Lanes(b).cast(x.parts, x.dtype, INT), low, x.high)
+    if x.dtype.kind != "f":
+        return None
+    lanes = Lanes(b)
+    value = _double(f, x)
+    rounding = {"math.floor": "floor", "math.ceil": "ceil", "round": "roundeven"}.get(operation.name)
+    if rounding:
+        value = lanes.intrinsic(rounding, "double", value)
+    size = lanes.intrinsic("fabs", "double", value)
+    f.guard(b.value(f"fcmp olt double {size}, {float_literal(2.0**63)}"), operation)
+    return Number(out, INT, (b.value(f"fptosi double {value} to i64"),))
+
+
+# -- NumPy scalars -------------------------------------------------------------------------------------------
+
+
+def numpy_scalar(f: FunctionLowering, operation: Operation, name: str, numbers: list[Number]) -> Value | None:
+    """A ufunc on scalars, at least one of them NumPy's."""
+    out = operation.outputs[0]._ag_type
+    dtype = scalar_dtype(out)
+    found = arrays.resolve(name, numbers)
+    if found is None or dtype is None or name not in ELEMENT:
+        return None
+    if name == "power" and found[0].kind != "f":
+        return None
+    *inputs, result = found
+    if result != dtype or len(set(inputs)) > 1:
+        return None
+    converted = [arrays.convert(f, operation, n, d) for n, d in zip(numbers, inputs)]
+    if any(c is None for c in converted):
+        return None
+    try:
+        if name == "power" and inputs[0] == FLOAT:
+            parts: tuple[str, ...] = (f.b.call("double", "pow", *(f"double {c.ir}" for c in converted)),)
+        else:
+            parts = ELEMENT[name](Lanes(f.b), inputs[0], *(c.parts for c in converted))
+    except NoRule:
+        return None
+    return Number(out, dtype, parts)
+
+
+def _ufunc_rule(f: FunctionLowering, operation: Operation, *args: Value, **options: Value) -> Value | None:
+    name = operation.name[3:]
+    if options or len(args) != getattr(np, name).nin:
+        return None
+    if any(is_array(a) for a in args):
+        return arrays.elementwise(f, operation, name, list(args))
+    if not all(is_scalar(a) for a in args):
+        return None
+    return numpy_scalar(f, operation, name, [f.number(a) for a in args])
+
+
+def _register_ufuncs() -> None:
+    for name in ELEMENT:
+        if isinstance(getattr(np, name, None), np.ufunc):
+            rule(f"np.{name}")(_ufunc_rule)
+
+
+_register_ufuncs()
+
+
+@rule(
+    *(
+        f"np.{d}"
+        for d in (
+            "float64",
+            "float32",
+            "int64",
+            "int32",
+            "int16",
+            "int8",
+            "uint8",
+            "uint16",
+            "uint32",
+            "uint64",
+            "bool",
+        )
+    )
+)
+def new_scalar(f: FunctionLowering, operation: Operation, *args: Value) -> Value | None:
+    out = operation.outputs[0]._ag_type
+    dtype = scalar_dtype(out)
+    if len(args) != 1 or not is_scalar(args[0]) or not isinstance(out, Scalar) or dtype is None:
+        return None
+    x = f.number(args[0])
+    if x.dtype.kind == "c":
+        return None
+    if x.weak and dtype.kind in "iu" and x.dtype.kind != "i":
+        return None
+    if x.weak and dtype.kind in "iu":
+        converted = arrays.convert(f, operation, x, dtype)
+        return None if converted is None else Number(out, dtype, converted.parts)
+    if x.dtype.kind == "f" and dtype.kind in "iu":
+        return None
+    return Number(out, dtype, Lanes(f.b).cast(x.parts, x.dtype, dtype))
+
+
+# -- math ----------------------------------------------------------------------------------------------------
+
+_LIBM = """acos acosh asin asinh atan atan2 atanh cos cosh erf erfc exp expm1 fmod log1p sin sinh sqrt tan tanh
+copysign fabs pow log log10"""
+
+
+@rule(*(f"math.{name}" for name in _LIBM.split()))
+def mathematics(f: FunctionLowering, operation: Operation, *args: Value) -> Value | None:
+    """The C library's function, as CPython calls it; where the result is not finite, Python's is asked."""
+    name = operation.name[5:]
+    out = operation.outputs[0]._ag_type
+    if out != Py(float) or not all(is_scalar(a) for a in args) or (name == "log" and len(args) != 1):
+        return None
+    numbers = [f.number(a) for a in args]
+    if any(n.dtype.kind == "c" for n in numbers):
+        return None
+    if name in ("log", "log10") and any(n.dtype.kind in "iu" for n in numbers):
+        return None
+    b, lanes = f.b, Lanes(f.b)
+    operands = [_double(f, n) for n in numbers]
+    if name == "fabs":
+        return Number(out, FLOAT, (lanes.intrinsic("fabs", "double", operands[0]),))
+    if name == "copysign":
+        return Number(out, FLOAT, (lanes.intrinsic("copysign", "double", *operands),))
+    if name == "sqrt":
+        f.guard(b.value(f"fcmp uge double {operands[0]}, 0.0"), operation)
+        return Number(out, FLOAT, (lanes.intrinsic("sqrt", "double", operands[0]),))
+    result = b.call(
+        "double", name, *(f"double {o}" for o in operands), attributes="nounwind willreturn memory(none)"
+    )
+    size = lanes.intrinsic("fabs", "double", result)
+    finite = b.value(f"fcmp olt double {size}, {float_literal(float('inf'))}")
+    return Number(out, FLOAT, _joined(f, operation, finite, lambda: (result,), FLOAT))
+
+
+@rule("math.isnan", "math.isinf", "math.isfinite")
+def classify(f: FunctionLowering, operation: Operation, a: Value) -> Value | None:
+    if not is_scalar(a):
+        return None
+    x = f.number(a)
+    if x.dtype.kind == "c":
+        return None
+    parts = ELEMENT[operation.name[5:]](Lanes(f.b), FLOAT, (_double(f, x),))
+    return Number(operation.outputs[0]._ag_type, BOOL, parts)
+
+
+# -- builtins ------------------------------------------------------------------------------------------------
+
+
+@rule("min", "max")
+def extremum(f: FunctionLowering, operation: Operation, *args: Value, **options: Value) -> Value | None:
+    out = operation.outputs[0]._ag_type
+    dtype = scalar_dtype(out)
+    if options or len(args) < 2 or dtype is None or dtype.kind == "c" or not all(is_scalar(a) for a in args):
+        return None
+    numbers = [f.number(a) for a in args]
+    if any(n.type != out for n in numbers):
+        return None
+    b, lanes = f.b, Lanes(f.b)
+    best = numbers[0]
+    for other in numbers[1:]:
+        predicate = "lt" if operation.name == "min" else "gt"
+        better = lanes.compare(predicate, dtype, other.ir, best.ir)
+        ir = b.value(f"select i1 {better}, {register(dtype)} {other.ir}, {register(dtype)} {best.ir}")
+        low = None
+        if best.low is not None and other.low is not None:
+            low = (min if operation.name == "min" else max)(best.low, other.low)
+        best = Number(out, dtype, (ir,), low)
+    return best
+
+
+@rule("range_length")
+def range_length(f: FunctionLowering, operation: Operation, *args: Value) -> Value | None:
+    if not all(is_scalar(a) for a in args):
+        return None
+    numbers = [f.number(a) for a in args]
+    if any(n.dtype.kind not in "iu" for n in numbers):
+        return None
+    b = f.b
+    whole = [Lanes(b).cast(n.parts, n.dtype, INT)[0] for n in numbers]
+    start, stop, step = ("0", whole[0], "1") if len(whole) == 1 else (*whole, "1")[:3]
+    out = operation.outputs[0]._ag_type
+    if step == "1":
+        more = b.value(f"icmp sgt i64 {stop}, {start}")
+        pair = b.call("{ i64, i1 }", "llvm.ssub.with.overflow.i64", f"i64 {stop}", f"i64 {start}")
+        over = b.value(f"extractvalue {{ i64, i1 }} {pair}, 1")
+        bad = b.value(f"and i1 {more}, {over}")
+        f.guard(b.value(f"xor i1 {bad}, true"), operation)
+        difference = b.value(f"extractvalue {{ i64, i1 }} {pair}, 0")
+        return Number(out, INT, (b.value(f"select i1 {more}, i64 {difference}, i64 0"),), 0)
+    fine = b.value(f"icmp ne i64 {step}, 0")
+    for n in (start, stop):
+        shifted = b.value(f"add i64 {n}, {2**61}")
+        near = b.value(f"icmp ule i64 {shifted}, {2**62}")
+        fine = b.value(f"and i1 {fine}, {near}")
+
+    def count() -> tuple[str]:
+        up = b.value(f"icmp sgt i64 {step}, 0")
+        forward, backward = b.value(f"sub i64 {stop}, {start}"), b.value(f"sub i64 {start}, {stop}")
+        distance = b.value(f"select i1 {up}, i64 {forward}, i64 {backward}")
+        size = b.call("i64", "llvm.abs.i64", f"i64 {step}", "i1 false")
+        some = b.value(f"icmp sgt i64 {distance}, 0")
+        less = b.value(f"sub i64 {distance}, 1")
+        turns = b.value(f"add i64 {b.value(f'udiv i64 {less}, {size}')}, 1")
+        return (b.value(f"select i1 {some}, i64 {turns}, i64 0"),)
+
+    return Number(out, INT, _joined(f, operation, fine, count, INT), 0)
+
+
+@rule("range_item")
+def range_item(
+    f: FunctionLowering, operation: Operation, i: Value, start: Value, step: Value
+) -> Value | None:
+    if not all(is_scalar(a) for a in (i, start, step)):
+        return None
+    at, first, by = (f.number(a) for a in (i, start, step))
+    b = f.b
+    whole = [Lanes(b).cast(n.parts, n.dtype, INT)[0] for n in (at, first, by)]
+    offset = whole[0] if whole[2] == "1" else b.value(f"mul nsw i64 {whole[0]}, {whole[2]}")
+    ir = offset if whole[1] == "0" else b.value(f"add nsw i64 {offset}, {whole[1]}")
+    low = None
+    if at.low is not None and first.low is not None and by.low is not None and by.low >= 0:
+        low = first.low + at.low * by.low
+    return Number(operation.outputs[0]._ag_type, INT, (ir,), low)
+
+
+@rule("is")
+def identity(f: FunctionLowering, operation: Operation, a: Value, b: Value) -> Value | None:
+    left, right = operation.args
+    if left is right:
+        return Known(True)
+    if is_scalar(a) or is_scalar(b):
+        from autograph.compiler.lowering import Unsupported
+
+        raise Unsupported("the identity of numbers is asked for")
+    return None
+
+
+@rule("check_bound")
+def check_bound(f: FunctionLowering, operation: Operation, value: Value, *rest: Value) -> Value | None:
+    return value if isinstance(value, (Number, Memory, Elements)) else None
+
+
+__all__ = ["is_array", "is_number", "is_scalar"]

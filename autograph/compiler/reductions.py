@@ -1,0 +1,581 @@
+"""Reductions over axes: sums in blocks with carried errors, extrema that keep NaN, logic, positions."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograph.compiler import arrays
+from autograph.compiler.elementwise import ELEMENT, Lanes
+from autograph.compiler.ir import float_literal
+from autograph.compiler.lowering import FunctionLowering, rule
+from autograph.compiler.values import (
+    Elements,
+    Known,
+    Lazy,
+    Memory,
+    Number,
+    Value,
+    array_type,
+    register,
+    scalar_dtype,
+)
+from autograph.graph.graph import Operation
+from autograph.graph.types import Scalar
+
+BLOCK = 32
+"""How many vectors are added up plainly before the sum goes to the compensated total."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A reduction: the elementwise function that combines two values, and the value of nothing."""
+
+    combine: str
+    identity: Any  # None: there is none, an empty array raises
+
+
+KINDS = {
+    "sum": Kind("add", 0),
+    "prod": Kind("multiply", 1),
+    "max": Kind("maximum", None),
+    "min": Kind("minimum", None),
+    "any": Kind("logical_or", False),
+    "all": Kind("logical_and", True),
+    "mean": Kind("add", 0),
+}
+
+
+def _names() -> list[str]:
+    names = []
+    for kind in KINDS:
+        names += [f"ndarray.{kind}", f"np.{kind}"]
+    return [*names, "np.amax", "np.amin"]
+
+
+@rule(*_names())
+def reduction(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **options: Any) -> Value | None:
+    name = (
+        operation.name.split(".")[1].removeprefix("a")
+        if operation.name in ("np.amax", "np.amin")
+        else operation.name.split(".")[1]
+    )
+    if len(args) > 1 or set(options) - {"axis", "keepdims"} or not isinstance(x, Value):
+        return None
+    x = arrays.value_as_array(f, x) if isinstance(x, Known) else x
+    if not isinstance(x, (Memory, Elements, Lazy)) or x.dtype.kind == "c":
+        return None
+    axis = args[0] if args else options.get("axis", Known(None))
+    keep = options.get("keepdims", Known(False))
+    if not isinstance(axis, Known) or not isinstance(keep, Known):
+        return None
+    dims = arrays.dims_of(x)
+    if axis.value is None:
+        axes = set(range(len(dims)))
+    else:
+        given = axis.value if isinstance(axis.value, tuple) else (axis.value,)
+        if not all(type(a) is int and -len(dims) <= a < len(dims) for a in given):
+            return None
+        axes = {a % len(dims) for a in given}
+    out = operation.outputs[0]._ag_type
+    t = array_type(out)
+    dtype = t.dtype if t is not None else scalar_dtype(out)
+    if dtype is None or (t is None and len(axes) != len(dims)) or not dims:
+        return None
+    return reduce(f, operation, name, x, axes, dtype, keep.value is True, t is None)
+
+
+def reduce(
+    f: FunctionLowering,
+    operation: Operation,
+    name: str,
+    x: Any,
+    axes: set[int],
+    dtype: np.dtype[Any],
+    keep: bool,
+    scalar: bool,
+) -> Value | None:
+    kind = KINDS[name]
+    dims = arrays.dims_of(x)
+    work = np.dtype(bool) if name in ("any", "all") else dtype
+    count: Any = 1
+    for a in axes:
+        count = f.times(count, dims[a])
+    if kind.identity is None:
+        if isinstance(count, int):
+            if count == 0:
+                return None
+        else:
+            f.guard(f.b.value(f"icmp ne i64 {count}, 0"), operation)
+    if name == "mean" and dtype.kind != "f":
+        return None
+    if isinstance(x, Elements):
+        x = dataclasses.replace(x)
+        return _of_elements(
+            f, operation, kind, x, axes, work, keep, scalar, count if name == "mean" else None
+        )
+    x = arrays._in_memory(f, x)
+    kept = [a for a in range(len(dims)) if a not in axes]
+    out_dims = [dims[a] if a not in axes else 1 for a in range(len(dims)) if keep or a not in axes]
+    if not kept:
+        parts = _all(f, kind, x, list(range(len(dims))), {}, work, name)
+        parts = _mean(f, parts, work, count) if name == "mean" else parts
+        number = Number(Scalar(work), work, parts)
+        if scalar:
+            return Number(operation.outputs[0]._ag_type, work, parts)
+        target = arrays.allocate(f, work, tuple(out_dims))
+        f.store_scalar(target.data, number)
+        return target
+    target = arrays.allocate(f, work, tuple(out_dims))
+    if max(kept) < min(axes):
+        _inner(f, kind, x, kept, sorted(axes), target, work, name, count, keep)
+    else:
+        _outer(f, kind, x, axes, target, work, name, count, keep)
+    return target
+
+
+def _mean(f: FunctionLowering, parts: tuple[str, ...], dtype: np.dtype[Any], count: Any) -> tuple[str, ...]:
+    kind = register(dtype)
+    n = (
+        float_literal(float(count), kind)
+        if isinstance(count, int)
+        else f.b.value(f"sitofp i64 {count} to {kind}")
+    )
+    return (f.b.value(f"fdiv {kind} {parts[0]}, {n}"),)
+
+
+def _of_elements(
+    f: FunctionLowering,
+    operation: Operation,
+    kind: Kind,
+    x: Elements,
+    axes: set[int],
+    dtype: np.dtype[Any],
+    keep: bool,
+    scalar: bool,
+    count: Any,
+) -> Value | None:
+    lanes = Lanes(f.b)
+    shape = tuple(1 if a in axes else d for a, d in enumerate(x.shape))
+    results: list[Any] = [None] * math.prod(shape)
+    for i, item in enumerate(x.items):
+        index = np.unravel_index(i, x.shape)
+        where = int(np.ravel_multi_index([0 if a in axes else int(k) for a, k in enumerate(index)], shape))
+        value = lanes.cast(item, x.dtype, dtype)
+        old = results[where]
+        results[where] = value if old is None else ELEMENT[kind.combine](lanes, dtype, old, value)
+    identity = None if kind.identity is None else f.literal(kind.identity, dtype)
+    if any(r is None for r in results) and identity is None:
+        return None
+    parts: list[Any] = [identity if r is None else r for r in results]
+    if count is not None:
+        parts = [_mean(f, p, dtype, count) for p in parts]
+    if scalar:
+        return Number(operation.outputs[0]._ag_type, dtype, parts[0])
+    final = shape if keep else tuple(d for a, d in enumerate(x.shape) if a not in axes)
+    return Elements(dtype, final, tuple(parts))
+
+
+def _all(
+    f: FunctionLowering,
+    kind: Kind,
+    x: Any,
+    axes: list[int],
+    fixed: dict[int, str],
+    dtype: np.dtype[Any],
+    name: str,
+) -> tuple[str, ...]:
+    """Combines all elements along the axes (the last ones of the array), at fixed indices of the others."""
+    b = f.b
+    dims = arrays.dims_of(x)
+    width = arrays.width_for(x, dtype)
+    last = dims[-1]
+    if isinstance(last, int):
+        while width > 1 and width > last:
+            width //= 2
+    test = (
+        arrays._vector_test(
+            f,
+            [*arrays.leaves_of(x), *arrays.maps_of(x)],
+            Memory(dtype, "", dims, (0,) * (len(dims) - 1) + (dtype.itemsize,)),
+            dims,
+        )
+        if width > 1
+        else "false"
+    )
+    exact = kind.combine == "add" and dtype.kind == "f"
+    total = _Total(f, kind, dtype, exact)
+
+    def row(prefix: list[str], wide: int) -> None:
+        total.row(x, prefix, dims, wide)
+
+    outer = [a for a in axes if a != len(dims) - 1]
+
+    def level(k: int, indices: dict[int, str], wide: int) -> None:
+        if k == len(outer):
+            row([indices[a] for a in range(len(dims) - 1)], wide)
+            return
+        arrays.count_loop(f, 0, dims[outer[k]], 1, lambda i: level(k + 1, {**indices, outer[k]: i}, wide))
+
+    if test in ("true", "false"):
+        level(0, dict(fixed), width if test == "true" else 1)
+        return total.result()
+    fast, slow, after = b.label("vector"), b.label("scalar"), b.label("reduced")
+    b.branch(test, fast, slow)
+    b.start(fast)
+    level(0, dict(fixed), width)
+    b.jump(after)
+    b.start(slow)
+    level(0, dict(fixed), 1)
+    b.jump(after)
+    b.start(after)
+    return total.result()
+
+
+class _Total:
+    """The running result: a vector and a scalar accumulator; for sums of floats with carried errors."""
+
+    def __init__(self, f: FunctionLowering, kind: Kind, dtype: np.dtype[Any], exact: bool) -> None:
+        self.f, self.kind, self.dtype, self.exact = f, kind, dtype, exact
+        self.width = {8: 8, 4: 16, 2: 16, 1: 32}[dtype.itemsize]
+        if arrays_width_limit(dtype):
+            self.width = arrays_width_limit(dtype)
+        self.accumulators: dict[int, tuple[str, str]] = {}
+        self.some = None
+        if kind.identity is None:
+            self.some = f.b.alloca("i1", 1)
+            f.b.emit(f"store i1 false, ptr {self.some}")
+        self.single = self._new(1)
+
+    def _new(self, width: int) -> tuple[str, str]:
+        b = self.f.b
+        lanes = Lanes(b, width)
+        kind = register(self.dtype)
+        t = lanes.type(kind)
+        value, error = b.alloca(t, 64), b.alloca(t, 64)
+        start = lanes.constant(self.f.literal(self._start(), self.dtype)[0], kind)
+        b.emit(f"store {t} {start}, ptr {value}")
+        if self.exact:
+            b.emit(f"store {t} {lanes.real(0.0, kind)}, ptr {error}")
+        return value, error
+
+    def _start(self) -> Any:
+        if self.kind.identity is not None:
+            return self.kind.identity
+        d = self.dtype
+        if d.kind == "b":
+            return self.kind.combine == "minimum"
+        if d.kind == "f":
+            return -np.inf if self.kind.combine == "maximum" else np.inf
+        info = np.iinfo(d)
+        return info.min if self.kind.combine == "maximum" else info.max
+
+    def _vector(self, width: int) -> tuple[str, str]:
+        """The accumulator of a width; set up where the function starts, so that every path has it."""
+        found = self.accumulators.get(width)
+        if found is None:
+            b = self.f.b
+            current = b.block
+            found = self._new(width)
+            self.accumulators[width] = found
+            b.switch(current)
+        return found
+
+    def row(self, x: Value, prefix: list[str], dims: tuple[Any, ...], width: int) -> None:
+        f, b = self.f, self.f.b
+        last = dims[-1]
+        source = x.dtype  # type: ignore[attr-defined]
+
+        def get(lanes: Lanes, i: str) -> tuple[str, ...]:
+            parts = arrays.evaluate(f, lanes, x, [*prefix, i], dims)
+            return lanes.cast(parts, source, self.dtype)
+
+        def combine_into(place: str, lanes: Lanes, i: str) -> None:
+            kind = register(self.dtype)
+            t = lanes.type(kind)
+            new = get(lanes, i)
+            old = b.value(f"load {t}, ptr {place}")
+            result = ELEMENT[self.kind.combine](lanes, self.dtype, (old,), new)[0]
+            b.emit(f"store {t} {result}, ptr {place}")
+
+        if not self.exact:
+            rest: Any = 0
+            if width > 1:
+                rest = last - last % width if isinstance(last, int) else b.value(f"and i64 {last}, {-width}")
+                place, _ = self.accumulators_at(width)
+                arrays.count_loop(f, 0, rest, width, lambda i: combine_into(place, Lanes(b, width), i))
+            arrays.count_loop(f, rest, last, 1, lambda i: combine_into(self.single[0], Lanes(b), i))
+            return
+        self._exact_row(get, last, width)
+
+    def accumulators_at(self, width: int) -> tuple[str, str]:
+        return self._vector(width)
+
+    def _exact_row(self, get: Callable[[Lanes, str], tuple[str, ...]], last: Any, width: int) -> None:
+        f, b = self.f, self.f.b
+        kind = register(self.dtype)
+
+        def span(start: Any, stop: Any, lanes: Lanes, unroll: int) -> None:
+            """Adds up plainly, then carries the sum over to the total."""
+            t = lanes.type(kind)
+            places = [b.alloca(t, 64) for _ in range(unroll)]
+            for place in places:
+                b.emit(f"store {t} {lanes.real(-0.0, kind)}, ptr {place}")
+
+            def step(i: str) -> None:
+                for k, place in enumerate(places):
+                    at = i if k == 0 else str(f.plus(i if i.startswith("%") else int(i), k * lanes.width))
+                    new = get(lanes, at)[0]
+                    old = b.value(f"load {t}, ptr {place}")
+                    b.emit(f"store {t} {b.value(f'fadd {t} {old}, {new}')}, ptr {place}")
+
+            arrays.count_loop(f, start, stop, lanes.width * unroll, step)
+            sums = [b.value(f"load {t}, ptr {place}") for place in places]
+            while len(sums) > 1:
+                sums = [b.value(f"fadd {t} {p}, {q}") for p, q in zip(sums[::2], sums[1::2])]
+            self._carry(lanes, sums[0])
+
+        rest: Any = 0
+        if width > 1:
+            unroll = 4
+            block = width * unroll * BLOCK
+            blocks = last - last % block if isinstance(last, int) else b.value(f"and i64 {last}, {-block}")
+            vectors = Lanes(b, width)
+
+            def whole(i: str) -> None:
+                span(
+                    i if i.startswith("%") else int(i),
+                    f.plus(i if i.startswith("%") else int(i), block),
+                    vectors,
+                    unroll,
+                )
+
+            self._vector(width)
+            arrays.count_loop(f, 0, blocks, block, whole)
+            rest = last - last % width if isinstance(last, int) else b.value(f"and i64 {last}, {-width}")
+            if not (isinstance(blocks, int) and isinstance(rest, int) and blocks == rest):
+                span(blocks, rest, vectors, 1)
+        if isinstance(rest, int) and isinstance(last, int) and rest == last:
+            return
+        if isinstance(last, int) and last <= 8:
+            span(rest, last, Lanes(b), 1)
+            return
+        if width > 1:
+            span(rest, last, Lanes(b), 1)
+            return
+        small = 8
+        groups = last - last % small if isinstance(last, int) else b.value(f"and i64 {last}, {-small}")
+
+        def group(i: str) -> None:
+            first = i if i.startswith("%") else int(i)
+            span(first, f.plus(first, small), Lanes(b), 1)
+
+        arrays.count_loop(f, 0, groups, small, group)
+        span(groups, last, Lanes(b), 1)
+
+    def _carry(self, lanes: Lanes, new: str) -> None:
+        """Adds to the total; what rounding loses is kept apart (Knuth's two-sum)."""
+        b = self.f.b
+        kind = register(self.dtype)
+        t = lanes.type(kind)
+        value, error = self.single if lanes.width == 1 else self._vector(lanes.width)
+        total, lost = b.value(f"load {t}, ptr {value}"), b.value(f"load {t}, ptr {error}")
+        s = b.value(f"fadd {t} {total}, {new}")
+        back = b.value(f"fsub {t} {s}, {total}")
+        first = b.value(f"fsub {t} {total}, {b.value(f'fsub {t} {s}, {back}')}")
+        second = b.value(f"fsub {t} {new}, {back}")
+        more = b.value(f"fadd {t} {first}, {second}")
+        b.emit(f"store {t} {s}, ptr {value}")
+        b.emit(f"store {t} {b.value(f'fadd {t} {lost}, {more}')}, ptr {error}")
+
+    def result(self) -> tuple[str, ...]:
+        b = self.f.b
+        kind = register(self.dtype)
+        scalar = Lanes(b)
+        value = b.value(f"load {kind}, ptr {self.single[0]}")
+        error = b.value(f"load {kind}, ptr {self.single[1]}") if self.exact else ""
+        for width, (place, lost) in self.accumulators.items():
+            lanes = Lanes(b, width)
+            vector = b.value(f"load {lanes.type(kind)}, ptr {place}")
+            value = self._across(lanes, vector, value)
+            if self.exact:
+                errors = b.value(f"load {lanes.type(kind)}, ptr {lost}")
+                error = b.value(f"fadd {kind} {error}, {self._across(lanes, errors, None)}")
+        if self.exact:
+            corrected = b.value(f"fadd {kind} {value}, {error}")
+            finite = scalar.intrinsic("fabs", kind, error)
+            good = b.value(f"fcmp olt {kind} {finite}, {float_literal(math.inf, kind)}")
+            value = scalar.select(good, kind, corrected, value)
+        return (value,)
+
+    def _across(self, lanes: Lanes, vector: str, value: str | None) -> str:
+        b = self.f.b
+        kind = register(self.dtype)
+        parts = [b.value(f"extractelement {lanes.type(kind)} {vector}, i64 {k}") for k in range(lanes.width)]
+        scalar = Lanes(b)
+        while len(parts) > 1:
+            parts = [
+                ELEMENT[self.kind.combine](scalar, self.dtype, (p,), (q,))[0]
+                for p, q in zip(parts[::2], parts[1::2])
+            ]
+        if value is None:
+            return parts[0]
+        return ELEMENT[self.kind.combine](scalar, self.dtype, (value,), (parts[0],))[0]
+
+
+def arrays_width_limit(dtype: np.dtype[Any]) -> int:
+    return 0
+
+
+def _inner(
+    f: FunctionLowering,
+    kind: Kind,
+    x: Value,
+    kept: list[int],
+    axes: list[int],
+    target: Memory,
+    dtype: np.dtype[Any],
+    name: str,
+    count: Any,
+    keep: bool,
+) -> None:
+    """The last axes are reduced: each result by itself."""
+    dims = arrays.dims_of(x)
+
+    def level(k: int, indices: dict[int, str]) -> None:
+        if k < len(kept):
+            arrays.count_loop(f, 0, dims[kept[k]], 1, lambda i: level(k + 1, {**indices, kept[k]: i}))
+            return
+        parts = _all(f, kind, x, axes, indices, dtype, name)
+        parts = _mean(f, parts, dtype, count) if name == "mean" else parts
+        where = [indices.get(a, "0") for a in range(len(dims)) if keep or a in indices]
+        arrays.store(f, Lanes(f.b), target, where, parts)
+
+    level(0, {})
+
+
+def _outer(
+    f: FunctionLowering,
+    kind: Kind,
+    x: Value,
+    axes: set[int],
+    target: Memory,
+    dtype: np.dtype[Any],
+    name: str,
+    count: Any,
+    keep: bool,
+) -> None:
+    """Other axes are reduced: results are updated in memory, in the order of the array."""
+    dims = arrays.dims_of(x)
+    lanes = Lanes(f.b)
+    start = _Total.__new__(_Total)
+    start.kind, start.dtype = kind, dtype
+    arrays.fill(f, target, Number(Scalar(dtype), dtype, f.literal(start._start(), dtype)))
+    source = x.dtype  # type: ignore[attr-defined]
+
+    def body(lanes: Lanes, index: list[str]) -> None:
+        where = [("0" if a in axes else i) for a, i in enumerate(index) if keep or a not in axes]
+        new = lanes.cast(arrays.evaluate(f, lanes, x, index, dims), source, dtype)
+        old = arrays.load(f, lanes, target, where, vector=True)
+        arrays.store(f, lanes, target, where, ELEMENT[kind.combine](lanes, dtype, old, new))
+
+    width = arrays.width_for(x, dtype) if (len(dims) - 1) not in axes else 1
+    last = dims[-1]
+    if isinstance(last, int):
+        while width > 1 and width > last:
+            width //= 2
+    test = "false"
+    if width > 1:
+        goal = Memory(dtype, "", dims, (0,) * (len(dims) - 1) + (dtype.itemsize,))
+        test = arrays._vector_test(f, [*arrays.leaves_of(x), *arrays.maps_of(x)], goal, dims)
+    arrays.nest(f, list(dims), width if test == "true" else 1, body)
+    if name == "mean":
+
+        def divide(lanes: Lanes, index: list[str]) -> None:
+            old = arrays.load(f, lanes, target, index)
+            arrays.store(f, lanes, target, index, _mean(f, old, dtype, count))
+
+        arrays.nest(f, list(target.dims), 1, divide)
+    del lanes
+
+
+@rule("matmul", "np.dot", "np.matmul", "ndarray.dot", "np.inner", "np.vdot")
+def matmul(
+    f: FunctionLowering, operation: Operation, a: Value, b: Value, *rest: Any, **options: Any
+) -> Value | None:
+    if rest or options:
+        return None
+    values = [arrays.value_as_array(f, v) if isinstance(v, Value) else None for v in (a, b)]
+    if any(not isinstance(v, (Memory, Elements, Lazy)) for v in values):
+        return None
+    x, y = values
+    dx, dy = arrays.dims_of(x), arrays.dims_of(y)
+    out = operation.outputs[0]._ag_type
+    dtype = scalar_dtype(out)
+    if len(dx) == 1 and len(dy) == 1 and dtype is not None and dtype.kind in "fiu":
+        if dx[0] != dy[0]:
+            if isinstance(dx[0], int) and isinstance(dy[0], int):
+                return None
+            f.guard(f.b.value(f"icmp eq i64 {dx[0]}, {dy[0]}"), operation)
+        product = Lazy(dtype, dx, arrays.Map("multiply", (dtype, dtype), dtype), (x, _of_length(y, dx)))
+        if isinstance(x, Elements) and isinstance(y, Elements):
+            product = arrays.elements(f, product)  # type: ignore[assignment]
+        return reduce(f, operation, "sum", product, {0}, dtype, False, True)
+    from autograph.compiler import linear
+
+    return linear.product(f, operation, x, y)
+
+
+def _of_length(v: Any, dims: tuple[Any, ...]) -> Any:
+    """The same array; its length is known to be equal."""
+    if isinstance(v, Memory):
+        return dataclasses.replace(v, dims=dims)
+    return v
+
+
+@rule("ndarray.argmax", "ndarray.argmin", "np.argmax", "np.argmin")
+def position(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **options: Any) -> Value | None:
+    out = operation.outputs[0]._ag_type
+    if args or options or not isinstance(x, (Memory, Elements, Lazy)) or scalar_dtype(out) is None:
+        return None
+    dims = arrays.dims_of(x)
+    if len(dims) != 1 or x.dtype.kind == "c":
+        return None
+    b = f.b
+    n = dims[0]
+    if n == 0:
+        return None
+    if not isinstance(n, int):
+        f.guard(b.value(f"icmp ne i64 {n}, 0"), operation)
+    x = arrays._in_memory(f, x)
+    kind = register(x.dtype)
+    best, where = b.alloca(kind, 8), b.alloca("i64", 8)
+    f.evaluated.clear()
+    first = arrays.evaluate(f, Lanes(b), x, ["0"], dims)[0]
+    b.emit(f"store {kind} {first}, ptr {best}")
+    b.emit(f"store i64 0, ptr {where}")
+
+    def body(i: str) -> None:
+        new = arrays.evaluate(f, Lanes(b), x, [i], dims)[0]
+        old = b.value(f"load {kind}, ptr {best}")
+        predicate = "gt" if operation.name.endswith("max") else "lt"
+        better = (
+            Lanes(b).compare(predicate, x.dtype, new, old)
+            if x.dtype.kind != "b"
+            else b.value(f"icmp {'ugt' if predicate == 'gt' else 'ult'} i1 {new}, {old}")
+        )
+        if x.dtype.kind == "f":
+            nan = b.value(f"fcmp uno {kind} {new}, {new}")
+            number = b.value(f"fcmp ord {kind} {old}, {old}")
+            better = b.value(f"or i1 {better}, {b.value(f'and i1 {nan}, {number}')}")
+        b.emit(f"store {kind} {b.value(f'select i1 {better}, {kind} {new}, {kind} {old}')}, ptr {best}")
+        at = b.value(f"load i64, ptr {where}")
+        b.emit(f"store i64 {b.value(f'select i1 {better}, i64 {i}, i64 {at}')}, ptr {where}")
+
+    arrays.count_loop(f, 1, n, 1, body)
+    found = b.value(f"load i64, ptr {where}")
+    return Number(out, np.dtype(np.int64), (found,), 0)

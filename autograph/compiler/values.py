@@ -1,0 +1,184 @@
+"""What a tensor is in machine code: a constant, a number, a Python object, an array, a tuple of these."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from autograph.graph.types import Array, Const, Py, Scalar, TupleT, Type
+
+Ir = str
+"""The text of an IR operand: a name or a literal."""
+
+REGISTER = {
+    "b1": "i1",
+    "i1": "i8",
+    "i2": "i16",
+    "i4": "i32",
+    "i8": "i64",
+    "u1": "i8",
+    "u2": "i16",
+    "u4": "i32",
+    "u8": "i64",
+    "f4": "float",
+    "f8": "double",
+}
+"""The IR type of a scalar of a dtype, by kind and size; complex numbers are pairs."""
+
+
+def key(dtype: np.dtype[Any]) -> str:
+    """Kind and size: 'f8', 'i4', 'b1', 'c16'."""
+    return f"{dtype.kind}{dtype.itemsize}"
+
+
+def part(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of the real part."""
+    return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
+
+
+def register(dtype: np.dtype[Any]) -> str:
+    return REGISTER[key(part(dtype))]
+
+
+def memory(dtype: np.dtype[Any]) -> str:
+    """The IR type in memory: booleans take a byte."""
+    return "i8" if dtype.kind == "b" else register(dtype)
+
+
+def supported(dtype: np.dtype[Any]) -> bool:
+    return dtype.isnative and (key(dtype) in REGISTER or key(dtype) in ("c8", "c16"))
+
+
+PYTHON = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(float), complex: np.dtype(complex)}
+"""The machine types of Python's numbers."""
+
+
+def scalar_dtype(t: Type) -> np.dtype[Any] | None:
+    """The dtype that holds the values of a type in a register; None if it is no supported number."""
+    if isinstance(t, Py):
+        return PYTHON.get(t.cls)
+    if isinstance(t, Scalar) and supported(t.dtype):
+        return t.dtype
+    return None
+
+
+class Value:
+    """Base of all values."""
+
+    __slots__ = ()
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Known(Value):
+    """A value known while the graph is compiled."""
+
+    value: Any
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Number(Value):
+    """A number in a register, of two parts if complex. `low`, `high`: bounds of an integer."""
+
+    type: Type
+    dtype: np.dtype[Any]
+    parts: tuple[Ir, ...]
+    low: int | None = None
+    high: int | None = None
+
+    @property
+    def ir(self) -> Ir:
+        return self.parts[0]
+
+    @property
+    def weak(self) -> bool:
+        return isinstance(self.type, Py)
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Object(Value):
+    """A Python object; the frame's slot owns the reference."""
+
+    type: Type
+    slot: int
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Tuple(Value):
+    items: tuple[Value, ...]
+    cls: type = tuple
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Range(Value):
+    start: Value
+    stop: Value
+    step: Value
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Memory(Value):
+    """An array in memory: pointer, dimensions and strides (bytes; numbers where known).
+
+    `slot` owns the memory, where a slot does; `is_object` says that the slot's object is the array itself.
+    """
+
+    dtype: np.dtype[Any]
+    data: Ir
+    dims: tuple[int | Ir, ...]
+    strides: tuple[int | Ir, ...]
+    slot: int | None = None
+    is_object: bool = False
+    contiguous: bool = False
+    root: Any = None
+    aligned: bool = True
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Elements(Value):
+    """A small array whose elements are in registers, in C order."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    items: tuple[tuple[Ir, ...], ...]
+    origin: int | None = None  # a slot that holds the array object that these are the elements of, or null
+    fresh: bool = True  # made by a computation: no array object exists of it
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Lazy(Value):
+    """An array that is computed, element by element, where it is used."""
+
+    dtype: np.dtype[Any]
+    dims: tuple[int | Ir, ...]
+    op: Any  # arrays.Map
+    args: tuple[Value, ...]
+    cost: int = 1
+
+
+def array_type(t: Type) -> Array | None:
+    """The type as an array of known rank and a supported dtype, if it is one."""
+    if isinstance(t, Array) and t.shape is not None and supported(t.dtype):
+        return t
+    return None
+
+
+def is_number(t: Type) -> bool:
+    if isinstance(t, Const):
+        return isinstance(t.value, (bool, int, float, complex, np.generic))
+    return scalar_dtype(t) is not None
+
+
+__all__ = [
+    "Elements",
+    "Known",
+    "Lazy",
+    "Memory",
+    "Number",
+    "Object",
+    "Range",
+    "Tuple",
+    "TupleT",
+    "Value",
+]
