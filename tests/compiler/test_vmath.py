@@ -16,7 +16,7 @@ import pytest
 from autograph.compiler import vmath
 
 Array = np.ndarray[Any, np.dtype[Any]]
-DTYPES = {"float": np.dtype(np.float32), "double": np.dtype(np.float64)}
+DTYPES: dict[str, np.dtype[Any]] = {"float": np.dtype(np.float32), "double": np.dtype(np.float64)}
 WIDTHS = (1, 4, 8, 16)
 POINTS = 4001
 
@@ -90,7 +90,8 @@ def apply(name: str, *arguments: Array, width: int = 8, has_fma: bool = True) ->
     first, second = (np.resize(argument, n) for argument in (arguments[0], arguments[-1]))
     result = np.empty(n, DTYPES[dtype])
     run(first.ctypes.data, second.ctypes.data, result.ctypes.data, n)
-    return result[: len(arguments[0])]
+    found: Array = result[: len(arguments[0])]
+    return found
 
 
 def linear(low: float, high: float) -> Callable[[np.random.Generator], Array]:
@@ -205,7 +206,8 @@ def erf(x: Array) -> Array:
     for n in range(1, 200):
         term = term * (2 * x * x / (2 * n + 1))
         total = total + term
-    return total * np.exp(-x * x) * (2 / np.sqrt(np.arctan(np.ones(1, x.dtype)) * 4))
+    found: Array = total * np.exp(-x * x) * (2 / np.sqrt(np.arctan(np.ones(1, x.dtype)) * 4))
+    return found
 
 
 def exact(name: str, *arguments: Array) -> Array:

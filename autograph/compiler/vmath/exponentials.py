@@ -10,6 +10,7 @@ from autograph.compiler.vmath.steps import (
     nearest_integer,
     polynomial,
     power_of_two,
+    residue,
     scale,
 )
 from autograph.compiler.vmath.vectors import Value, absolute, copysign, fma, select
@@ -104,7 +105,7 @@ def tanh(x: Value) -> Value:
     divisor_low = half - (divisor - 1.0)
     reciprocal = 1.0 / divisor
     quotient = half * reciprocal
-    rest = fma(-quotient, divisor_low, fma(-quotient, divisor, half))
+    rest = fma(-quotient, divisor_low, residue(half, quotient, divisor))
     return copysign(fma(rest, reciprocal, quotient), x)
 
 

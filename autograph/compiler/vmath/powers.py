@@ -12,6 +12,7 @@ from autograph.compiler.vmath.steps import (
     nearest_integer,
     polynomial,
     power_of_two,
+    residue,
     scale,
     sign_bit,
     two_product,
@@ -96,8 +97,7 @@ def _log2(x: Value) -> tuple[Value, Value]:
     divisor, divisor_low = two_sum(1.0, m)
     reciprocal = 1.0 / divisor
     s = f * reciprocal
-    back, back_low = two_product(s, divisor)
-    s_low = (((f - back) - back_low) - s * divisor_low) * reciprocal
+    s_low = fma(-s, divisor_low, residue(f, s, divisor)) * reciprocal
     # The series w of s**2 / 3 + s**4 / 5 and so on.
     square, square_low = two_product(s, s)
     square_low = fma(s * 2.0, s_low, square_low)

@@ -16,6 +16,7 @@ __all__ = [
     "nearest_integer",
     "polynomial",
     "power_of_two",
+    "residue",
     "scale",
     "sign_bit",
     "two_difference",
@@ -91,7 +92,7 @@ def two_difference(x: Value, y: Value) -> tuple[Value, Value]:
 
 
 def two_product(x: Value, y: Number) -> tuple[Value, Value]:
-    """The product of doubles and its rounding error (Dekker)."""
+    """The product and its rounding error (Dekker)."""
     y = x.like(y)
     product = x * y
     if x.block.has_fma:
@@ -100,9 +101,17 @@ def two_product(x: Value, y: Number) -> tuple[Value, Value]:
     return product, ((x_high * y_high - product) + x_high * y_low + x_low * y_high) + x_low * y_low
 
 
+def residue(x: Value, quotient: Value, divisor: Value) -> Value:
+    """What is left of x: x - quotient * divisor, for the rounded quotient."""
+    if x.block.has_fma:
+        return fma(-quotient, divisor, x)
+    product, error = two_product(quotient, divisor)
+    return (x - product) - error
+
+
 def _split(x: Value) -> tuple[Value, Value]:
-    """Two halves of a double, short enough for exact products (Veltkamp)."""
-    shifted = x * 134217729.0
+    """Two halves, short enough for exact products (Veltkamp)."""
+    shifted = x * (4097.0 if x.kind == "float" else 134217729.0)
     high = shifted - (shifted - x)
     return high, x - high
 
