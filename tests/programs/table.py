@@ -291,7 +291,7 @@ def _same(a: Any, b: Any) -> bool:
     if cls in (tuple, list):
         return len(a) == len(b) and all(map(_same, a, b))
     if cls is np.ndarray:
-        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+        return bool(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes())
     return isinstance(a, np.generic) and (a.tobytes() == b.tobytes() or (a != a and repr(a) == repr(b)))
 
 
