@@ -104,7 +104,9 @@ def measure(kernel: Kernel, workers: dict[str, Worker], options: argparse.Namesp
             measured = row.engines[name]
             if measured.status != "right" or sum(measured.samples) > options.timeout / 4:
                 continue
-            answer = workers[name].ask(options.timeout, do="sample", seconds=options.seconds)
+            answer = workers[name].ask(
+                options.timeout, do="sample", seconds=options.seconds, processor=options.processor_time
+            )
             if answer["status"] == "sample":
                 measured.samples.append(answer["time"])
             else:
@@ -227,12 +229,13 @@ def chosen(options: argparse.Namespace) -> list[Kernel]:
 
 def engines(options: argparse.Namespace) -> dict[str, Worker]:
     """A process for each engine that is wanted and there."""
-    workers = {"numpy": Worker("numpy", sys.executable)}
+    threads = options.threads
+    workers = {"numpy": Worker("numpy", sys.executable, threads)}
     if not options.no_autograph:
-        workers["autograph"] = Worker("autograph", sys.executable)
+        workers["autograph"] = Worker("autograph", sys.executable, threads)
     if not options.no_numba:
         if has(options.numba_python, "numba"):
-            workers |= {name: Worker(name, options.numba_python) for name in NUMBA}
+            workers |= {name: Worker(name, options.numba_python, threads) for name in NUMBA}
         else:
             print(f"{options.numba_python} has no Numba: skipped (see --numba-python)")
     return workers
@@ -252,6 +255,12 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5, help="samples for each engine")
     parser.add_argument("--seconds", type=float, default=0.05, help="how long a sample of short calls takes")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for an engine to answer")
+    parser.add_argument("--threads", type=int, help="how many each engine may use (default: its own choice)")
+    parser.add_argument(
+        "--processor-time",
+        action="store_true",
+        help="in place of wall time: with --threads 1 it is what other programs on the machine disturb least",
+    )
     parser.add_argument("--no-numba", action="store_true")
     parser.add_argument("--no-autograph", action="store_true")
     parser.add_argument(

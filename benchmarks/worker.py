@@ -29,6 +29,7 @@ from benchmarks.kernels import KERNELS, difference, result
 __all__ = ["ENGINES", "ROOT", "Worker", "has"]
 
 ROOT = Path(__file__).resolve().parent.parent
+THREADS = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "AUTOGRAPH_THREADS"]
 Answer = dict[str, Any]
 Function = Callable[..., Any]
 
@@ -102,15 +103,16 @@ class Session:
             answer["difference"] = difference(expected, got, loose=1.0 if tiny else 100.0, types=types_too)
         return answer
 
-    def sample(self, seconds: float) -> Answer:
+    def sample(self, seconds: float, processor: bool = False) -> Answer:
         """The median time of the calls that fit into some seconds; the copies of the inputs do not count."""
+        clock = time.process_time if processor else time.perf_counter
         times: list[float] = []
         end = time.perf_counter() + seconds
         while not times or (time.perf_counter() < end and len(times) < 1000):
             arguments = copy.deepcopy(self.arguments)
-            begin = time.perf_counter()
+            begin = clock()
             self.function(*arguments)
-            times.append(time.perf_counter() - begin)
+            times.append(clock() - begin)
         return {"status": "sample", "time": statistics.median(times)}
 
 
@@ -128,8 +130,13 @@ def serve(engine: str) -> None:
 class Worker:
     """The handle of such a process, which is started when first asked, and again after it was ended."""
 
-    def __init__(self, engine: str, python: str) -> None:
+    def __init__(self, engine: str, python: str, threads: int | None = None) -> None:
         self.command = [python, "-m", "benchmarks.worker", engine]
+        self.environment = dict(
+            os.environ, PYTHONPATH=str(ROOT), PYTHONWARNINGS="ignore", PYTHONIOENCODING="utf-8"
+        )
+        if threads is not None:
+            self.environment |= dict.fromkeys(THREADS, str(threads))
         self.process: subprocess.Popen[str] | None = None
         self.lines: queue.Queue[str] = queue.Queue()
 
@@ -152,9 +159,6 @@ class Worker:
 
     def begin(self) -> None:
         """Starts the process and a thread that reads its answers; an empty line says that it has ended."""
-        environment = dict(
-            os.environ, PYTHONPATH=str(ROOT), PYTHONWARNINGS="ignore", PYTHONIOENCODING="utf-8"
-        )
         self.process = subprocess.Popen(
             self.command,
             stdin=subprocess.PIPE,
@@ -162,7 +166,7 @@ class Worker:
             stderr=subprocess.DEVNULL,
             text=True,
             cwd=ROOT,
-            env=environment,
+            env=self.environment,
             encoding="utf-8",
         )
         self.lines = queue.Queue()

@@ -343,7 +343,7 @@ def kalman_filter(measured, f, h, q, r):
     return states
 
 
-@kernel("arrays", lambda n: (spd(n), uniform(n)), size=(400,), tiny=(5,))
+@kernel("arrays", lambda n: (spd(n), uniform(n)), size=(250,), tiny=(5,))
 def newton_system(a, b):
     """Solves A x + x**3 = b by Newton's method: a linear system in every step."""
     x = np.zeros_like(b)
