@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import functools
 import os
 import sys
 import threading
@@ -15,7 +14,6 @@ from typing import Any
 from autograph.converters import Resolved, convert
 from autograph.core.loader import UserFunctions, compile_factory
 from autograph.core.parser import FunctionSource, parse_function
-from autograph.core.unparser import to_source
 from autograph.graph.types import const_key
 from autograph.operators import calls
 from autograph.operators.external import is_user_module
@@ -155,6 +153,8 @@ def _convert(fn: types.FunctionType) -> _Converted:
         )
         made = entry.factories[key] = (factory, tree)
         if os.environ.get("AUTOGRAPH_DEBUG", "0") >= "1":
+            from autograph.core.unparser import to_source
+
             print(to_source(tree), file=sys.stderr)
     factory, tree = made
     scope = Scope(namespace, cells, {n: r for n, (r, _) in static.items()})
@@ -174,23 +174,3 @@ def convert_function(fn: types.FunctionType) -> Any:
 
 
 calls.converter = convert_function
-
-
-def plain_function(fn: Any) -> types.FunctionType:
-    """The Python function behind a callable: a method, partial, callable object or decorated function."""
-    seen = 0
-    while not isinstance(fn, types.FunctionType):
-        seen += 1
-        if seen > 50:
-            raise TypeError(f"{fn!r} wraps too many others")
-        if isinstance(fn, functools.partial):
-            fn = fn.func
-        elif isinstance(fn, (types.MethodType, classmethod, staticmethod)):
-            fn = fn.__func__
-        elif hasattr(fn, "python_function"):
-            fn = fn.python_function
-        elif not isinstance(fn, type) and callable(fn) and isinstance(type(fn).__call__, types.FunctionType):
-            fn = type(fn).__call__
-        else:
-            raise TypeError(f"{fn!r} is not a Python function, method or callable object")
-    return fn

@@ -19,12 +19,8 @@ import numpy as np
 
 from autograph import modes
 from autograph.compiler import backend
-from autograph.conversion import converted, plain_function
-from autograph.core.loader import is_part
-from autograph.core.parser import parse_function
-from autograph.core.unparser import to_source
+from autograph.core.generated import is_generated, is_part
 from autograph.errors import ConversionError, StagingError
-from autograph.graph.check import check
 from autograph.graph.graph import Graph, Place, Tensor, region_operations
 from autograph.graph.tree import leaves, map_tree
 from autograph.graph.types import (
@@ -304,6 +300,8 @@ class GraphFunction:
         """The error with the place of the function's definition, where it has none of its own."""
         if error.location is None:
             try:
+                from autograph.core.parser import parse_function
+
                 source = parse_function(self._plain)
             except ConversionError:
                 return error
@@ -426,6 +424,8 @@ class GraphFunction:
                 for graph in trace.graph.functions() if decisions.host_called else ():
                     graph.host = True
                 if os.environ.get("AUTOGRAPH_CHECK") == "1":
+                    from autograph.graph.check import check
+
                     check(trace.graph)
                 concrete = Concrete(key, types_, trace, passes, reason)
                 if os.environ.get("AUTOGRAPH_DEBUG", "0") >= "2":
@@ -481,7 +481,7 @@ class GraphFunction:
     @property
     def code(self) -> str:
         """The converted Python source."""
-        return to_source(converted(self._plain).tree)
+        return to_code(self._plain)
 
     def get_graph(self, *args: Any, **kwargs: Any) -> Graph:
         """The graph for arguments like these (traced if need be, not run)."""
@@ -628,8 +628,6 @@ def _argument_leaves(value: Any, t: Type, out: list[Any]) -> None:
 
 
 def _refuse_functions(trace: Trace, result: Any) -> None:
-    from autograph.core.loader import is_generated
-
     for leaf in leaves(result):
         if isinstance(leaf, types.FunctionType) and is_generated(leaf.__code__):
             for cell in leaf.__closure__ or ():
@@ -723,6 +721,36 @@ def _pass_captures(g: Graph, free: dict[int, dict[int, Tensor]]) -> None:
 # -- the public decorators -----------------------------------------------------------------------------------
 
 
+def plain_function(fn: Any) -> types.FunctionType:
+    """The Python function behind a callable: a method, partial, callable object or decorated function."""
+    seen = 0
+    while not isinstance(fn, types.FunctionType):
+        seen += 1
+        if seen > 50:
+            raise TypeError(f"{fn!r} wraps too many others")
+        if isinstance(fn, functools.partial):
+            fn = fn.func
+        elif isinstance(fn, (types.MethodType, classmethod, staticmethod)):
+            fn = fn.__func__
+        elif hasattr(fn, "python_function"):
+            fn = fn.python_function
+        elif not isinstance(fn, type) and callable(fn) and isinstance(type(fn).__call__, types.FunctionType):
+            fn = type(fn).__call__
+        else:
+            raise TypeError(f"{fn!r} is not a Python function, method or callable object")
+    return fn
+
+
+def _converter(fn: types.FunctionType) -> Any:
+    """The converted form of a function. The converters are loaded for the first one, not by the import."""
+    from autograph.conversion import convert_function  # which then stands here itself
+
+    return convert_function(fn)
+
+
+calls.converter = _converter
+
+
 @overload
 def to_graph(
     fn: None = None,
@@ -781,6 +809,9 @@ def to_code(fn: Callable[..., Any]) -> str:
 
     >>> print(to_code(lambda x: x + 1).strip())  # doctest: +SKIP
     """
+    from autograph.conversion import converted
+    from autograph.core.unparser import to_source
+
     return to_source(converted(plain_function(fn)).tree)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from autograph.core.loader import is_generated
+from autograph.core.generated import is_generated
 from tests import staged_functions
 from tests.staged_functions import ROWS
 

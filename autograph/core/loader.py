@@ -17,22 +17,18 @@ from __future__ import annotations
 
 import ast
 import types
-import weakref
 from collections.abc import Callable
 from typing import Any
 
 import gast
 
+from autograph.core.generated import note_generated
 from autograph.core.tree import walk
 
-__all__ = ["UserFunctions", "compile_factory", "is_generated", "is_part"]
+__all__ = ["UserFunctions", "compile_factory"]
 
 _FACTORY = "factory__"
 _POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
-
-# By identity: code objects compare by content, and a user's function may have the same content.
-_generated: dict[int, weakref.ref[types.CodeType]] = {}
-_parts: dict[int, weakref.ref[types.CodeType]] = {}
 
 
 class UserFunctions:
@@ -94,22 +90,6 @@ def compile_factory(
     factory_code = _register(factory_code, name, user_functions)
     # A function made by hand, not by exec: exec would add __builtins__ to the dict.
     return types.FunctionType(factory_code, fn_globals, _FACTORY)
-
-
-def is_generated(code: types.CodeType) -> bool:
-    """True for the code of a converted function, and of the functions nested in it.
-
-    >>> is_generated(is_generated.__code__)
-    False
-    """
-    reference = _generated.get(id(code))
-    return reference is not None and reference() is code
-
-
-def is_part(code: types.CodeType) -> bool:
-    """True for converted code that is a part of the user's function around it, such as the body of a loop."""
-    reference = _parts.get(id(code))
-    return reference is not None and reference() is code
 
 
 _Position = tuple[int, int, int, int]
@@ -229,8 +209,5 @@ def _register(
         for c in code.co_consts
     )
     code = code.replace(co_consts=constants, co_name=name if part else code.co_name)
-    key = id(code)
-    _generated[key] = weakref.ref(code, lambda _: _generated.pop(key, None))
-    if part:
-        _parts[key] = weakref.ref(code, lambda _: _parts.pop(key, None))
+    note_generated(code, part)
     return code

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.core.loader import is_generated
+from autograph.core.generated import is_generated
 from autograph.errors import StagingError
 from autograph.graph.graph import Graph, Operation, Tensor
 from autograph.graph.types import (

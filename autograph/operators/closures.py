@@ -11,7 +11,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from autograph.core.loader import is_generated
+from autograph.core.generated import is_generated
 from autograph.graph.graph import Tensor
 from autograph.graph.types import BOTTOM, ClosureT, Type
 from autograph.operators.tracer import current, emit, vtype

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.core.loader import is_generated
+from autograph.core.generated import is_generated
 from autograph.graph.graph import Tensor
 from autograph.operators import branches, containers, loops
 from autograph.operators.calls import HANDLERS, call, call_op

@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autograph.core.loader import is_part
+from autograph.core.generated import is_part
 from autograph.graph.graph import Tensor
 from autograph.graph.types import TupleT
 from autograph.operators.branches import and_, not_, rename_unbound

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autograph.core.loader import is_generated, is_part
+from autograph.core.generated import is_generated, is_part
 from autograph.errors import Location, StagingError
 from autograph.graph import types as graph_types
 from autograph.graph.graph import Graph, Operation, Place, Region, Tensor

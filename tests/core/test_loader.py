@@ -11,7 +11,8 @@ from typing import Any
 import gast
 import pytest
 
-from autograph.core.loader import _generated, compile_factory, is_generated
+from autograph.core.generated import _generated, is_generated
+from autograph.core.loader import compile_factory
 
 
 def definition(text: str) -> Any:
