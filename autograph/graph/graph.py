@@ -14,6 +14,9 @@ from autograph.graph.tree import leaves
 from autograph.graph.types import Type
 from autograph.tracebacks import Spot
 
+FINDERS: list[Callable[[str], Any]] = []
+"""Functions that give the op of a name, or None; those who declare ops add theirs: the graph knows no ops."""
+
 
 class Place:
     """Where in the user's source an operation comes from; resolved to a `Location` only when asked for.

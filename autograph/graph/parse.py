@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autograph.errors import GraphSyntaxError
-from autograph.graph.graph import Graph, Operation, Place, Region, Tensor
+from autograph.graph.graph import FINDERS, Graph, Operation, Place, Region, Tensor
 from autograph.graph.text import PYTHON_TYPES, SITE_CLASSES
 from autograph.graph.types import (
     BOTTOM,
@@ -37,9 +37,6 @@ from autograph.graph.types import (
     Unbound,
     Union,
 )
-
-FINDERS: list[Callable[[str], Any]] = []
-"""Functions that give the op of a name, or None; those who declare ops add theirs: the graph knows no ops."""
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.graph.graph import Tensor
-from autograph.graph.parse import FINDERS
+from autograph.graph.graph import FINDERS, Tensor
 from autograph.graph.types import (
     BOTTOM,
     Array,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.graph.parse import FINDERS
+from autograph.graph.graph import FINDERS
 from autograph.graph.tree import leaves, map_tree
 from autograph.graph.types import (
     BOTTOM,

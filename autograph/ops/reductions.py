@@ -91,7 +91,8 @@ for _name in [
     "nanargmin",
 ]:
     _fn = getattr(np, _name)
-    _parameters = list(inspect.signature(_fn).parameters)
+    _code = inspect.unwrap(_fn).__code__
+    _parameters = _code.co_varnames[: _code.co_argcount]
     numpy_op(_name, probed(_fn, reduce_shape), out=_parameters.index("out") if "out" in _parameters else None)
 for _name in ["quantile", "percentile", "nanquantile", "nanpercentile"]:
     numpy_op(_name, probed(getattr(np, _name), _quantile_shape), out=3)

@@ -105,12 +105,10 @@ def known(shape: Shape) -> bool:
 
 def typed(body: Callable[..., Type]) -> Rule:
     """The rule that prepares arguments as the annotations of `body` say, and calls it for each choice."""
-    signature = inspect.signature(body)
-    roles = {name: str(p.annotation) for name, p in signature.parameters.items()}
-    variadic = {p.name for p in signature.parameters.values() if p.kind is p.VAR_POSITIONAL}
 
     @functools.wraps(body)
     def rule(*args: Any, **kwargs: Any) -> Type:
+        signature, roles, variadic = _roles(body)
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError:
@@ -135,6 +133,14 @@ def typed(body: Callable[..., Type]) -> Rule:
         return alternatives(calls)
 
     return rule
+
+
+@functools.cache
+def _roles(body: Callable[..., Type]) -> tuple[inspect.Signature, dict[str, str], set[str]]:
+    """The signature, the annotation of each parameter, and which parameter takes all further arguments."""
+    signature = inspect.signature(body)
+    roles = {name: str(p.annotation) for name, p in signature.parameters.items()}
+    return signature, roles, {p.name for p in signature.parameters.values() if p.kind is p.VAR_POSITIONAL}
 
 
 def alternatives(calls: list[tuple[Callable[..., Type], tuple[Any, ...], dict[str, Any]]]) -> Type:
@@ -342,10 +348,10 @@ def probed(
     `shape` computes the shape of the result (a list of shapes for a tuple) from the arguments by name.
     `instead` has values for arguments that must fit the stand-ins.
     """
-    described = _signature(fn, signature)
     fixed = (STATIC_NAMES | set(static_names)) - set(plain_names)
 
     def rule(*args: Any, **kwargs: Any) -> Type:
+        described = _signature(fn, signature)
         try:
             bound = described.bind(*args, **kwargs)
         except TypeError:
@@ -373,6 +379,7 @@ def probed(
     return rule
 
 
+@functools.cache
 def _signature(fn: Callable[..., Any], text: str | None) -> inspect.Signature:
     if text is None:
         return inspect.signature(fn)

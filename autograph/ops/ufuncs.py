@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.graph.parse import FINDERS
+from autograph.graph.graph import FINDERS
 from autograph.graph.types import BOTTOM, Array, Const, Scalar, TupleT, Type, join, members
 from autograph.ops.base import (
     BY_FUNCTION,
