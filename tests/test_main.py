@@ -158,6 +158,13 @@ def test_terminal_gets_colours_of_rich(
     assert "\x1b[" in capsys.readouterr().out
 
 
+def test_import_loads_neither_converters_nor_compiler() -> None:
+    late = {"gast", "astunparse", "rich", "llvmlite", "autograph.converters", "autograph.graph.parse"}
+    program = f"import sys, autograph; sys.exit(' '.join({late} & set(sys.modules)) or 0)"
+    run = [sys.executable, "-c", program]
+    assert subprocess.run(run, cwd=Path(__file__).parent.parent, capture_output=True).stderr == b""
+
+
 def test_rich_is_loaded_only_for_a_terminal() -> None:
     program = "import sys, autograph, autograph.__main__; sys.exit('rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parent.parent).returncode == 0

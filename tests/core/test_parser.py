@@ -17,6 +17,7 @@ from typing import Any
 import gast
 import pytest
 
+from autograph.core import parser
 from autograph.core.parser import FunctionSource, parse_function
 from autograph.core.unparser import to_source
 from autograph.errors import ConversionError
@@ -40,6 +41,37 @@ def run_text(text: str, filename: str, **names: Any) -> dict[str, Any]:
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     exec(compile(text, filename, "exec"), names)
     return names
+
+
+def test_a_function_is_looked_for_in_the_statement_around_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+
+    class Part(parser._Part):
+        def __init__(self, file: Any, numbers: tuple[int, ...]) -> None:
+            sizes.append(len(numbers))
+            super().__init__(file, numbers)
+
+    monkeypatch.setattr(parser, "_Part", Part)
+    names = run_text(
+        """
+        try:
+            import math, cmath as other
+        except ImportError:
+            pass
+        def first(x):
+            return math.sin(x) + other.sin(x)
+        class A:
+            x = 3
+            @staticmethod
+            def second(x): return [math.sin(y) for y in x]
+        third = fourth = None; third = lambda x: math.sin(x)
+        """,
+        "<statements>",
+    )
+    assert text_of(names["first"]).endswith("return math.sin(x) + other.sin(x)")
+    assert text_of(names["A"].second).endswith("return [math.sin(y) for y in x]")
+    assert text_of(names["third"]) == "lambda x: math.sin(x)"
+    assert sizes == [1, 1, 2]
 
 
 def test_function_keeps_the_lines_and_columns_of_its_file() -> None:
