@@ -657,3 +657,15 @@ def test_a_parameter_may_be_local_to_a_branch() -> None:
     staged = ag.to_graph(f)
     for n in (7, 3, -3):
         assert staged(n, 1) == f(n, 1)
+
+
+def test_a_slice_of_a_list_takes_the_items_of_any_iterable() -> None:
+    def f(n: int) -> Any:
+        items: list[Any] = list(range(n))
+        items[: n - 1] = reversed(items[: n - 1])
+        items[1:2] = (i * i for i in range(n))
+        items[:0] = map(str, range(2))
+        items[-1:] = enumerate("ab")
+        return items
+
+    agrees(f, (4,), (1,), (6,))

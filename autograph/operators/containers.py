@@ -198,6 +198,10 @@ def set_item(x: Any, index: Any, value: Any) -> None:
                 lambda o: set_item(o, index, value),
             )
             return
+        if isinstance(index, slice) and all(
+            isinstance(m, Ref) and m.kind == "list" for m in members(x._ag_type)
+        ):
+            value = materialize(value)
         emit(ops.SET_ITEM, x, _index(index), pack(value))
         return
     x[index] = value
