@@ -108,7 +108,7 @@ class Builder:
 
     def call(self, result: str, name: str, *args: str, attributes: str = "") -> str:
         """Calls a function that is declared on the way; `args` are 'type value' pairs."""
-        types = [arg.rsplit(" ", 1)[0] for arg in args]
+        types = [arg[: arg.index(">") + 1] if arg[0] == "<" else arg.split(" ", 1)[0] for arg in args]
         if name not in self.module.functions and name not in DEFINED:
             self.module.declare(name, result, *types, attributes=attributes)
         text = f"call {result} @{name}({', '.join(args)})"

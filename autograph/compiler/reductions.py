@@ -209,6 +209,8 @@ def _all(
     )
     exact = kind.combine == "add" and dtype.kind == "f"
     total = _Total(f, kind, dtype, exact)
+    if test != "false":
+        total.accumulator(width)
 
     def row(prefix: list[str], wide: int) -> None:
         total.row(x, prefix, dims, wide)
@@ -241,14 +243,7 @@ class _Total:
 
     def __init__(self, f: FunctionLowering, kind: Kind, dtype: np.dtype[Any], exact: bool) -> None:
         self.f, self.kind, self.dtype, self.exact = f, kind, dtype, exact
-        self.width = {8: 8, 4: 16, 2: 16, 1: 32}[dtype.itemsize]
-        if arrays_width_limit(dtype):
-            self.width = arrays_width_limit(dtype)
         self.accumulators: dict[int, tuple[str, str]] = {}
-        self.some = None
-        if kind.identity is None:
-            self.some = f.b.alloca("i1", 1)
-            f.b.emit(f"store i1 false, ptr {self.some}")
         self.single = self._new(1)
 
     def _new(self, width: int) -> tuple[str, str]:
@@ -274,16 +269,11 @@ class _Total:
         info = np.iinfo(d)
         return info.min if self.kind.combine == "maximum" else info.max
 
-    def _vector(self, width: int) -> tuple[str, str]:
-        """The accumulator of a width; set up where the function starts, so that every path has it."""
-        found = self.accumulators.get(width)
-        if found is None:
-            b = self.f.b
-            current = b.block
-            found = self._new(width)
-            self.accumulators[width] = found
-            b.switch(current)
-        return found
+    def accumulator(self, width: int) -> tuple[str, str]:
+        """The accumulator of a width; made before the loops that use it."""
+        if width not in self.accumulators:
+            self.accumulators[width] = self._new(width)
+        return self.accumulators[width]
 
     def row(self, x: Value, prefix: list[str], dims: tuple[Any, ...], width: int) -> None:
         f, b = self.f, self.f.b
@@ -306,14 +296,11 @@ class _Total:
             rest: Any = 0
             if width > 1:
                 rest = last - last % width if isinstance(last, int) else b.value(f"and i64 {last}, {-width}")
-                place, _ = self.accumulators_at(width)
+                place, _ = self.accumulator(width)
                 arrays.count_loop(f, 0, rest, width, lambda i: combine_into(place, Lanes(b, width), i))
             arrays.count_loop(f, rest, last, 1, lambda i: combine_into(self.single[0], Lanes(b), i))
             return
         self._exact_row(get, last, width)
-
-    def accumulators_at(self, width: int) -> tuple[str, str]:
-        return self._vector(width)
 
     def _exact_row(self, get: Callable[[Lanes, str], tuple[str, ...]], last: Any, width: int) -> None:
         f, b = self.f, self.f.b
@@ -354,7 +341,6 @@ class _Total:
                     unroll,
                 )
 
-            self._vector(width)
             arrays.count_loop(f, 0, blocks, block, whole)
             rest = last - last % width if isinstance(last, int) else b.value(f"and i64 {last}, {-width}")
             if not (isinstance(blocks, int) and isinstance(rest, int) and blocks == rest):
@@ -382,7 +368,7 @@ class _Total:
         b = self.f.b
         kind = register(self.dtype)
         t = lanes.type(kind)
-        value, error = self.single if lanes.width == 1 else self._vector(lanes.width)
+        value, error = self.single if lanes.width == 1 else self.accumulator(lanes.width)
         total, lost = b.value(f"load {t}, ptr {value}"), b.value(f"load {t}, ptr {error}")
         s = b.value(f"fadd {t} {total}, {new}")
         back = b.value(f"fsub {t} {s}, {total}")
@@ -425,10 +411,6 @@ class _Total:
         if value is None:
             return parts[0]
         return ELEMENT[self.kind.combine](scalar, self.dtype, (value,), (parts[0],))[0]
-
-
-def arrays_width_limit(dtype: np.dtype[Any]) -> int:
-    return 0
 
 
 def _inner(
