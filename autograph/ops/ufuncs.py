@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autograph.graph.graph import FINDERS
-from autograph.graph.types import BOTTOM, Array, Const, Scalar, TupleT, Type, join, members
+from autograph.graph.types import BOTTOM, Array, Const, Host, Scalar, Shape, TupleT, Type, join, members
 from autograph.ops.base import (
     BY_FUNCTION,
     Op,
@@ -56,12 +56,37 @@ def ufunc_rule(ufunc: np.ufunc) -> Callable[..., Type]:
     return rule
 
 
+def _of_none(ufunc: np.ufunc, inputs: tuple[Any, ...], shape: Shape) -> Type:
+    """None among the operands: comparisons take it, and so does all where an array has no items."""
+    value = quietly(ufunc, *map(sample, inputs))
+    if isinstance(value, Exception):
+        if shape is not None and not {0, None} & {*shape}:
+            return BOTTOM
+        value = quietly(ufunc, *map(_emptied, inputs))
+        if isinstance(value, Exception):
+            return BOTTOM
+        return Array(value.dtype, shape) if _is_truth(value) else Host()
+    if not _is_truth(value):
+        raise Refuse(
+            f"'np.{ufunc.__name__}' is given None",
+            "It computes with Python objects then, and arrays in a graph hold numbers.",
+            "Test for None first.",
+        )
+    return result_type(value, shape)
+
+
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "b"
+
+
 def _result(ufunc: np.ufunc, outs: Any, options: dict[str, Any], inputs: tuple[Any, ...], where: Any) -> Type:
-    if any(i is None for i in inputs):
-        return BOTTOM
     shape = broadcast(*map(shape_of, inputs), shape_of(where))
     if isinstance(shape, Type):
         return BOTTOM
+    if any(i is None for i in inputs):
+        plain = outs is None and type_of(where) == Const(True) and not options
+        plain = plain and any(isinstance(i, Type) and not isinstance(i, Const) for i in inputs)
+        return _of_none(ufunc, inputs, shape) if plain else BOTTOM
     keywords = dict(options)
     if outs is not None:
         keywords["out"] = tuple(

@@ -107,7 +107,7 @@ UNARY = {
         "f'{a:+.2e}'", "f'{a:>10}'", "f'{a:,}'", "f'{a:x}'", "f'{a:.1%}'", "'%5.2f|%s' % (a, a)", "isinstance(a, np.generic)",
         "isinstance(a, (np.floating, complex))", "np.ndim(a)", "np.isscalar(a)", "np.sum(a)", "np.max(a)", "np.mean(a)", "np.prod(a)",
         "np.cumsum(a)", "np.clip(a, 0, 2)", "a.sum()", "a.astype(np.int8)", "a.astype(bool)", "np.array([1, 2]) + [a, a]",
-        "np.asarray(a).dtype", "np.float64(a) % 3", "math.floor(a / 3)", "int(round(a))", "a.__class__", "str(a) + repr(a)",
+        "np.asarray(a).dtype", "np.equal(a, None)", "np.add(None, a)", "np.float64(a) % 3", "math.floor(a / 3)", "int(round(a))", "a.__class__", "str(a) + repr(a)",
         "np.ones(2)[a % 2]", "list(range(3))[a % 3 - 1]", "(a,) * 2", "1 in a", "None in a", "bool(a) is True", "a is True")},
     **{text: f"x = [1, 2, 3, 4]; {text}; return x" for text in (
         "x[a] = 9", "x[a] += a", "x[0] //= a", "x[:a] = [a]", "del x[a]", "x.insert(a, 9)", "x.append(x.pop(a))", "y = x; x += a; x = (x, y)", "y = x; x *= a; x = (x, y)")},
