@@ -37,6 +37,58 @@ def test_inputs_are_the_same_every_time(kernel: Kernel) -> None:
     assert not any(np.shares_memory(a, b) for a, b in zip(first, second) if isinstance(a, np.ndarray))
 
 
+def strided(a: np.ndarray) -> np.ndarray:
+    """The same numbers, every second in memory."""
+    steps = (slice(None, None, 2),) * a.ndim
+    view = np.empty(tuple(2 * n for n in a.shape), a.dtype)[steps]
+    view[...] = a
+    return view
+
+
+def backwards(a: np.ndarray) -> np.ndarray:
+    """The same numbers, with negative strides."""
+    steps = (slice(None, None, -1),) * a.ndim
+    return a[steps].copy()[steps]
+
+
+def single(a: np.ndarray) -> np.ndarray:
+    """In single precision."""
+    return a.astype({"f": np.float32, "c": np.complex64}.get(a.dtype.kind, a.dtype))
+
+
+def whole(a: np.ndarray) -> np.ndarray:
+    """Whole numbers where they were real."""
+    return (a * 10).astype(np.int64) if a.dtype.kind == "f" else a
+
+
+def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    try:
+        return result(function, arguments)
+    except Exception as error:
+        return type(error), str(error)
+
+
+@CASES
+def test_kernel_of_other_arrays(kernel: Kernel) -> None:
+    """Other dtypes and layouts give what NumPy gives, be it an exception."""
+    converted = ag.to_graph(kernel.function)
+    for change in (np.asfortranarray, strided, backwards, single, whole):
+
+        def inputs(change: Any = change) -> tuple[Any, ...]:
+            return tuple(
+                change(value) if isinstance(value, np.ndarray) else value
+                for value in kernel.inputs(tiny=True)
+            )
+
+        expected = outcome(kernel.function, inputs())
+        with ag.graph():
+            got = outcome(converted, inputs())
+        if expected and isinstance(expected[0], type):
+            assert got == expected, change.__name__
+        else:
+            assert difference(expected, got) is None, change.__name__
+
+
 def same(a: Any, b: Any) -> bool:
     return bool(np.allclose(a, b, rtol=1e-9, atol=1e-9))
 
