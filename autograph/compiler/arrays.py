@@ -275,6 +275,9 @@ def evaluate(
             i = f.b.value(f"select i1 {one}, i64 0, i64 {i}")
         where.append(i)
     if isinstance(v, Lazy):
+        if lanes.width > 1 and not (own and where[-1] == index[-1] and own[-1] == dims[-1]):
+            single = evaluate_map(f, Lanes(f.b), v.op, list(v.args), where, v.dims)
+            return tuple(lanes.splat(p, register(v.dtype)) for p in single)
         return evaluate_map(f, lanes, v.op, list(v.args), where, v.dims)
     if isinstance(v, Elements):
         return _pick(f, lanes, v, where)
