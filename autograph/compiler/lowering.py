@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -757,11 +757,14 @@ class FunctionLowering:
     def region(self, region: Region) -> bool:
         """The operations of a region; False if its end is never reached (and the block is closed)."""
         self.dead = False
-        for operation in region.ops:
+        dying = _dying(region)
+        for position, operation in enumerate(region.ops):
             self.operation(operation)
             if self.dead:
                 self.dead = False
                 return False
+            for tensor in dying.get(position, ()):
+                self.drop(tensor)
         if region.results is None:
             self._raise_now(host.unreachable(region.ops[-1] if region.ops else None))
             return False
@@ -773,6 +776,15 @@ class FunctionLowering:
         elif isinstance(value, Lazy):
             self.pending.append(tensor)
         self.env[id(tensor)] = value
+
+    def drop(self, tensor: Tensor) -> None:
+        """Forgets a value after its last use; a large array that no other value refers to is released."""
+        value = self.env.pop(id(tensor), None)
+        if value is None:
+            return
+        for slot in _large_slots(value):
+            if not any(slot in _slots(other) for other in self.env.values()):
+                self.set_slot(slot, "null")
 
     def virtual_items(self, leaf: Any) -> tuple[Value, ...] | None:
         from autograph.compiler import containers
@@ -1125,6 +1137,69 @@ def signature(graph: Graph) -> str:
 
 
 REMOVABLE = frozenset({"range", "range_length", "range_item", "len", "ndarray.shape"})
+
+
+def _dying(region: Region) -> dict[int, list[Tensor]]:
+    """The results of a region's operations, by the position of the operation that uses them last."""
+    last: dict[int, int] = {}
+    made: dict[int, Tensor] = {}
+    for position, operation in enumerate(region.ops):
+        for t in _all_inputs(operation):
+            if id(t) in made:
+                last[id(t)] = position
+        for t in operation.outputs:
+            made[id(t)] = t
+            last[id(t)] = position
+    for leaf in leaves(region.results or ()):
+        if isinstance(leaf, Tensor):
+            last.pop(id(leaf), None)
+    dying: dict[int, list[Tensor]] = {}
+    for key, position in last.items():
+        dying.setdefault(position, []).append(made[key])
+    return dying
+
+
+def _all_inputs(operation: Operation) -> Iterator[Tensor]:
+    yield from operation.inputs
+    for region in operation.regions:
+        for inner in region.ops:
+            yield from _all_inputs(inner)
+        for leaf in leaves(region.results or ()):
+            if isinstance(leaf, Tensor):
+                yield leaf
+
+
+def _slots(value: Any) -> Iterator[int]:
+    """The slots that a value refers to."""
+    if isinstance(value, (Memory, Object)):
+        if value.slot is not None:
+            yield value.slot
+    elif isinstance(value, Elements):
+        if value.origin is not None:
+            yield value.origin
+    elif isinstance(value, Lazy):
+        for argument in value.args:
+            yield from _slots(argument)
+    else:
+        for item in getattr(value, "items", None) or getattr(value, "virtual", None) or ():
+            yield from _slots(item)
+
+
+LARGE = 4096
+
+
+def _large_slots(value: Any) -> set[int]:
+    """The slots of arrays that may be large, in a value that dies."""
+    if isinstance(value, Memory):
+        if value.slot is None:
+            return set()
+        size = value.dtype.itemsize
+        for d in value.dims:
+            size = size * d if isinstance(d, int) else LARGE
+        return {value.slot} if size >= LARGE else set()
+    if isinstance(value, Lazy):
+        return {slot for argument in value.args for slot in _large_slots(argument)}
+    return set()
 
 
 def _uses(graph: Graph) -> dict[int, int]:
