@@ -368,3 +368,84 @@ def not_caught(n):
         return 2
     finally:
         n += 1
+
+
+@fails(3)
+def modulo_of_a_tuple(n):
+    pair = (n, 2)
+    return pair % 5
+
+
+@fails(3)
+def modulo_in_place_of_a_tuple(n):
+    pair = (n, 2)
+    pair %= 5
+    return pair
+
+
+@fails(3)
+def modulo_in_place_of_none(n):
+    nothing = None
+    nothing %= n
+    return nothing
+
+
+@fails(3)
+def added_in_place_to_a_known_number(n):
+    known = 5
+    known += None
+    return known, n
+
+
+@fails(3)
+def number_spread_in_a_list(n):
+    return [*n, 1]
+
+
+@fails(3)
+def none_spread_in_a_tuple(n):
+    return (*None, n)
+
+
+@fails(3)
+def none_spread_in_a_set(n):
+    return {*None, n}
+
+
+@fails(3)
+def number_spread_in_a_dict(n):
+    return {**n, 1: 2}
+
+
+@fails(3)
+def pairs_spread_in_a_dict(n):
+    return {**[(1, 2)], "n": n}
+
+
+def _pair(a=1, b=2):
+    return a, b
+
+
+@fails(3)
+def none_spread_in_a_call(n):
+    return _pair(n, *None)
+
+
+@fails(3)
+def none_spread_as_keywords(n):
+    return _pair(n, **None)
+
+
+@fails(3)
+def keyword_given_twice(n):
+    return _pair(**{"b": 1}, **{"b": n})
+
+
+@fails(3)
+def too_few_arguments_of_a_method(n):
+    return [n].append()
+
+
+@fails(3)
+def keyword_of_a_method_without_any(n):
+    return [n].append(x=1)

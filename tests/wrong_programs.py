@@ -250,6 +250,27 @@ def class_from_a_branch(n):
     return isinstance(n, kind)
 
 
+@wrong(3)
+def classes_that_are_none(n):
+    return isinstance(n, 5)
+
+
+@wrong(3)
+def operator_on_a_generator(n):
+    squares = (i * i for i in range(n))
+    return squares + 1
+
+
+@wrong(3)
+def operator_on_a_zip(n):
+    return zip([n], [n])[0]
+
+
+@wrong(3)
+def number_spread_in_a_call(n):
+    return max(*n)
+
+
 # -- types that never settle ---------------------------------------------------------------------------------
 
 

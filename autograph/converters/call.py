@@ -19,7 +19,7 @@ def transform(tree: Any, ctx: Context) -> Any:
 
     >>> from autograph.converters.example import example
     >>> print(example("f(a, *xs, k=v, **d)", transform))
-    ag__.call(f, a, *ag__.star(xs), k=v, **ag__.star_kwargs(d))
+    ag__.spreading(f)(a, *ag__.star(xs), k=v, **ag__.star_kwargs(d))
     """
     return _Call(ctx).visit(tree)
 
@@ -53,7 +53,12 @@ class _Call(Transformer):
         if is_operator_call(node):
             return node
         arguments = self.super_arguments(node) or [self.argument(each) for each in node.args]
-        call = quote_expression("ag__.call(function, arguments)", function=node.func, arguments=arguments)
+        if any(isinstance(a, gast.Starred) for a in arguments) or any(k.arg is None for k in node.keywords):
+            template = "ag__.spreading(function)(arguments)"
+        else:
+            template = "ag__.call(function, arguments)"
+        call = quote_expression(template, function=node.func, arguments=arguments)
+        call.generated = True
         for keyword in node.keywords:
             if keyword.arg is None:
                 keyword.value = quote_expression("ag__.star_kwargs(value)", value=keyword.value)

@@ -1,4 +1,4 @@
-"""Gives list, set and dict displays to operators, and starred elements to `ag__.star`; tuples stay tuples."""
+"""Gives list, set and dict displays to operators, and starred elements; tuples stay tuples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def transform(tree: Any, ctx: Context) -> Any:
 
     >>> from autograph.converters.example import example
     >>> print(example("([a, *b], {a}, {k: v, **d})", transform))
-    (ag__.new_list(a, *ag__.star(b)), ag__.new_set(a), ag__.new_dict((k, v), (ag__.splat, d)))
+    (ag__.new_list(a, *ag__.star_items(b)), ag__.new_set(a), ag__.new_dict((k, v), (ag__.splat, d)))
     """
     return _Display().visit(tree)
 
@@ -32,7 +32,7 @@ class _Display(Transformer):
 
     def visit_Set(self, node: Any) -> Any:
         self.generic_visit(node)
-        return quote_expression("ag__.new_set(items)", items=_items(node.elts))
+        return quote_expression("ag__.new_set(items)", items=_items(node.elts, "ag__.star_set(value)"))
 
     def visit_Tuple(self, node: Any) -> Any:
         self.generic_visit(node)
@@ -49,8 +49,8 @@ class _Display(Transformer):
         return quote_expression("ag__.new_dict(items)", items=items)
 
 
-def _items(elements: list[Any]) -> list[Any]:
+def _items(elements: list[Any], star: str = "ag__.star_items(value)") -> list[Any]:
     for element in elements:
         if isinstance(element, gast.Starred):
-            element.value = quote_expression("ag__.star(value)", value=element.value)
+            element.value = quote_expression(star, value=element.value)
     return elements

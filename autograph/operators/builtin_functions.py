@@ -191,11 +191,11 @@ def isinstance_(value: Any, classes: Any) -> Any:
             "Leave the question out, or make a list first: items = list(...).",
         )
     if isinstance(value, tuple):
-        return isinstance(value, _classes(classes))
-    return emit(core.ISINSTANCE, value, _classes(classes))
+        return isinstance(value, _classes(value, classes))
+    return emit(core.ISINSTANCE, value, _classes(value, classes))
 
 
-def _classes(classes: Any) -> Any:
+def _classes(value: Any, classes: Any) -> Any:
     if has_tensor(classes):
         refuse(
             "isinstance() is given classes that are only known when the graph runs",
@@ -204,7 +204,9 @@ def _classes(classes: Any) -> Any:
         )
     try:
         isinstance(None, classes)
-    except TypeError as error:  # Python looks at the value first, and may not come to see it
+    except TypeError as error:
+        if not has_tensor(value):
+            return classes  # Python tells, when the graph runs
         refuse(
             f"isinstance() or issubclass() is given something else than classes: {error}",
             "Types are told apart while the graph is built.",
@@ -215,7 +217,7 @@ def _classes(classes: Any) -> Any:
 
 @handles(issubclass)
 def issubclass_(cls: Any, classes: Any) -> Any:
-    return emit(core.ISSUBCLASS, cls, _classes(classes))
+    return emit(core.ISSUBCLASS, cls, _classes(cls, classes))
 
 
 @handles(type)

@@ -576,13 +576,15 @@ def _expose(t: Type, seen: set[Any]) -> None:
 
 
 def star(iterable: Any) -> Any:
-    """`*iterable` in a call or a display."""
+    """`*iterable` in a call."""
     if current() is None:
         return iterable
     from autograph.operators.loops import Lazy, known_items
 
     if isinstance(iterable, tuple):
         return iterable
+    if not isinstance(iterable, (Tensor, TracedValue)) and not hasattr(type(iterable), "__iter__"):
+        return iterable  # Python says what is wrong with it
     known = known_items(iterable)
     if known is not None and isinstance(iterable, Lazy):
         iterable.use()
@@ -595,6 +597,41 @@ def star(iterable: Any) -> Any:
 
             return tuple(emit(GET_ITEM, iterable, i) for i in range(length))
     return Splat(iterable)
+
+
+def star_items(iterable: Any) -> Any:
+    """`*iterable` in a list or tuple."""
+    return (*iterable,) if current() is None else _items(iterable)
+
+
+def star_set(iterable: Any) -> Any:
+    """`*iterable` in a set, of which Python complains in other words."""
+    return tuple(iterable) if current() is None else _items(iterable)
+
+
+def _items(iterable: Any) -> Any:
+    found = star(iterable)
+    return found if isinstance(found, Splat) or hasattr(type(found), "__iter__") else Splat(found)
+
+
+class Spreading:
+    """A function that is called with `*` or `**`: Python names it in its errors by these attributes."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        named = function.function if isinstance(function, BoundMethod) else function
+        if isinstance(function, BoundOp):
+            self.__module__, self.__qualname__ = None, function.op.name  # type: ignore[assignment]
+        elif not isinstance(function, (Tensor, TracedValue)) or named is not function:
+            self.__module__ = getattr(named, "__module__", None)  # type: ignore[assignment]
+            if hasattr(named, "__qualname__"):
+                self.__qualname__ = named.__qualname__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return call(self.function, *args, **kwargs)
+
+    def __str__(self) -> str:
+        return str(self.function)
 
 
 class Splat(TracedValue):

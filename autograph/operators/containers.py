@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograph.graph.graph import Tensor
-from autograph.graph.types import Host, Ref, TupleT, Type, join, members
+from autograph.graph.types import BOTTOM, Host, Ref, TupleT, Type, join, members
 from autograph.operators.branches import is_object, split
 from autograph.operators.calls import Splat, call
 from autograph.operators.loops import ItemsOf, Lazy, for_stmt, is_stream, known_items
@@ -19,7 +19,7 @@ from autograph.operators.objects import compare, has_object, inplace, method_of,
 from autograph.operators.tracer import TracedValue, current, emit, has_tensor, pack, require, unpack_tuple
 from autograph.ops import arithmetic, core
 from autograph.ops import containers as ops
-from autograph.ops.base import op_of
+from autograph.ops.base import Op, op_of
 
 splat = object()
 """Marks, in a dict display, a mapping that is spread."""
@@ -61,7 +61,7 @@ def materialize(value: Any) -> Any:
     return value
 
 
-def _spread(items: tuple[Any, ...]) -> Any:
+def _spread(items: tuple[Any, ...], op: Op = ops.SPREAD) -> Any:
     """The items of a display, spread ones included: a tuple, or a traced tuple."""
     if not any(isinstance(i, Splat) for i in items):
         return items
@@ -70,7 +70,7 @@ def _spread(items: tuple[Any, ...]) -> Any:
     for item in items:
         if isinstance(item, Splat):
             parts.append(tuple(run))
-            parts.append(emit(ops.TO_TUPLE, pack(materialize(item.value)), raw=True))
+            parts.append(emit(op, pack(materialize(item.value)), raw=True))
             run = []
         else:
             run.append(item)
@@ -93,14 +93,14 @@ def new_tuple(*items: Any) -> Any:
 
 def varargs(items: tuple[Any, ...]) -> Any:
     """The `*args` parameter of a converted function; a call may have spread an unknown number of items."""
-    return items if current() is None else _spread(items)
+    return items if current() is None else _spread(items, ops.SPREAD_ARGUMENTS)
 
 
 def new_set(*items: Any) -> Any:
     """`{items...}`."""
     if current() is None:
         return set(items)
-    spread = _spread(items)
+    spread = _spread(items, ops.TO_TUPLE)
     return emit(ops.NEW_SET, spread if isinstance(spread, Tensor) else tuple(pack(i) for i in spread))
 
 
@@ -111,7 +111,7 @@ def new_dict(*entries: tuple[Any, Any]) -> Any:
         out: dict[Any, Any] = {}
         for key, value in entries:
             if key is splat:
-                out.update(value)
+                out.update({**value})
             else:
                 out[key] = value
         return out
@@ -120,7 +120,7 @@ def new_dict(*entries: tuple[Any, Any]) -> Any:
     made = emit(ops.NEW_DICT, (), ())
     for key, value in entries:
         if key is splat:
-            emit(ops.METHODS["dict", "update"], made, pack(value))
+            emit(ops.SPREAD_DICT, made, pack(value))
         else:
             emit(ops.SET_ITEM, made, pack(key), pack(value))
     return made
@@ -283,7 +283,9 @@ def mod(a: Any, b: Any) -> Any:
         if has_object(b) or (isinstance(b, tuple) and any(map(has_object, b))):
             b = tuple(map(_text_argument, b)) if isinstance(b, tuple) else _text_argument(b)
         return emit(arithmetic.BINARY["%"], a, pack(b))
-    return a % b
+    if isinstance(a, Tensor) or isinstance(b, Tensor):
+        return a % b
+    return emit(arithmetic.BINARY["%"], a, b)
 
 
 def _text_argument(value: Any) -> Any:
@@ -337,8 +339,16 @@ def aug_assign(symbol: str, a: Any, b: Any) -> Any:
         if isinstance(a, Tensor):
             return inplace(symbol, a, b)
         if symbol == "%":
-            return mod(a, b)
+            return mod(a, b) if isinstance(a, (str, bytes, int, float, complex)) else inplace(symbol, a, b)
         return arithmetic.SYMBOLS[symbol][2](a, b)
+    if isinstance(a, (str, bytes)) and symbol == "%":
+        return mod(a, b)
+    if not (isinstance(a, TracedValue) or isinstance(b, TracedValue)):
+        try:
+            with np.errstate(all="ignore"):
+                arithmetic.SYMBOLS[symbol][2](a, b)
+        except Exception:  # in words about `%=`
+            return emit(arithmetic.INPLACE[symbol], a, b, type_=BOTTOM)
     return emit(arithmetic.BINARY[symbol], a, b)
 
 

@@ -186,6 +186,9 @@ class GeneratorValue(TracedValue):
             self._thread.close()
 
 
+GeneratorValue.__name__ = "generator"  # in the words of Python's errors
+
+
 class _Coroutine:
     """Suspends a callback-style generator by running it in a thread that takes turns with its consumer."""
 

@@ -674,6 +674,22 @@ class TracedValue:
         raise NotImplementedError
 
 
+def _no_operator(self: TracedValue, *args: Any) -> NoReturn:
+    require().refuse(
+        "an operator is applied to a generator, an iterator or a method",
+        "In a graph it is no object of its own: it is used where it is made.",
+        "Make a list of it first, or call it.",
+    )
+
+
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift")
+_OTHERS = ("lt", "le", "gt", "ge", "neg", "pos", "invert", "getitem", "setitem", "delitem", "int", "float")
+for _name in (*_BINARY, "rshift", "divmod", *_OTHERS, "index", "complex", "abs", "round"):
+    setattr(TracedValue, f"__{_name}__", _no_operator)
+for _name in (*_BINARY, "rshift", "divmod"):
+    setattr(TracedValue, f"__r{_name}__", _no_operator)
+
+
 def pack(value: Any) -> Any:
     """One leaf for a value: a tensor, or a constant."""
     if isinstance(value, tuple) and has_tensor(value):

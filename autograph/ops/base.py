@@ -209,7 +209,7 @@ def _infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
     if any(leaf is BOTTOM for leaf in leaves((args, kwargs))):
         return BOTTOM
     if not unions:
-        return type_of(op.rule(*args, **kwargs))
+        return type_of(_ruled(op, args, kwargs))
     results: list[Type] = []
     count = 1
     for u in unions:
@@ -225,7 +225,7 @@ def _infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
         picks = iter(choice)
         a, k = map_tree(lambda leaf: next(picks) if isinstance(leaf, Union) else leaf, (args, kwargs))  # noqa: B023
         try:
-            results.append(op.rule(*a, **k))
+            results.append(_ruled(op, a, k))
         except Refuse as error:
             refused = error
     if refused is None:
@@ -234,6 +234,16 @@ def _infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
         raise refused
     # of all the alternatives, one has no known type: what it gives, the run tells
     return join(*results, op.always or Host())
+
+
+def _ruled(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
+    """What the rule says; where it cannot be called so, neither can the function, in words of its own."""
+    try:
+        return op.rule(*args, **kwargs)
+    except TypeError as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+            raise
+        return BOTTOM
 
 
 def for_all_axes(what: str, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type | None:

@@ -433,6 +433,21 @@ def _to_sequence(cls: type) -> Any:
 
 TO_LIST = define("list", list, _to_sequence(list), "alloc")
 TO_TUPLE = define("tuple_of", tuple, _to_sequence(tuple))
+SPREAD = define("spread", lambda x: (*x,), _to_sequence(tuple))
+
+
+def _arguments_rule(x: Any) -> Type:
+    found: Type = _to_sequence(tuple)(x)
+    if found is BOTTOM and type_of(x) is not BOTTOM:
+        raise Refuse(
+            "'*' spreads a value that cannot be iterated over in a call",
+            "The error that Python raises names the function, which is not known here.",
+            "Pass a list or a tuple.",
+        )
+    return found
+
+
+SPREAD_ARGUMENTS = define("spread_arguments", tuple, _arguments_rule)
 TO_SET = define("set", set, _to_sequence(set), "alloc")
 
 
@@ -764,6 +779,25 @@ _method("dict", "get", _dict_get)
 _method("dict", "pop", _dict_pop, "writes")
 _method("dict", "setdefault", _dict_setdefault, "writes")
 _method("dict", "update", _dict_update, "writes")
+
+
+def _spread_dict_rule(x: Ref, mapping: Any) -> Type:
+    t = type_of(mapping)
+    if isinstance(t, Host):
+        raise Refuse(
+            "'**' spreads a value of no known type",
+            "What keys it has, is only known when the graph runs.",
+            "Make a dict of known types first.",
+        )
+    return _dict_update(x, mapping) if isinstance(t, Ref) and t.kind == "dict" else BOTTOM
+
+
+SPREAD_DICT = define(
+    "spread_dict",
+    lambda x, mapping: x.update({**mapping}),
+    _spread_dict_rule,
+    "writes",
+)
 _method("dict", "copy", _dict_copy, "alloc")
 _method("dict", "clear", _dict_clear, "writes")
 _method("dict", "popitem", _dict_popitem, "writes")
