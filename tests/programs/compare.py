@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import gc
 import linecache
 import multiprocessing
 import multiprocessing.connection
+import os
 import re
 import signal
 import sys
@@ -26,12 +28,20 @@ from types import CodeType, FrameType
 from typing import Any
 
 from tests.programs.generator import LEVELS, Program, compiled, generate, load, make_args
-from tests.programs.oracle import HangError, Outcome, difference, outcome
+from tests.programs.oracle import HangError, Outcome, difference, magnitude, outcome
 
 __all__ = ["MODES", "Failure", "Report", "check", "main", "run", "staged_counts"]
 
-MODES = ("graph", "eager", "ops")
+MODES = ("graph", "native", "eager", "ops")
 STAGED_OPS = ("cond", "while_loop")
+ROUNDING = re.compile(
+    r"(np|ndarray|linalg|special)\W?\w*\.?(sum|mean|prod|std|var|dot|inner|vdot|outer|trace|average|norm|cumsum|cumprod|"
+    r"median|percentile|quantile|interp|exp\w*|log\w*|sinh?|cosh?|tanh?|arc\w+|a(sin|cos|tan)h?|a(sinh|cosh|tanh)|atan2|"
+    r"power|float_power|cbrt|hypot|erf\w*|sqrt|convolve|correlate|tensordot|einsum|solve|inv|det|\w+norm)$"
+    r"|^(matmul|imatmul|i?pow|sum)$"
+)
+"""The ops that native code may round otherwise than NumPy; a graph without any must agree bit by bit."""
+RTOL = 1e-12
 
 
 @dataclass(frozen=True)
@@ -88,13 +98,29 @@ def _check(
         calls = _calls(program, namespace, mode, call, refusals, order, timeout, report)
         found = len(report.failures) + len(report.refusals)
         for position, (plain, got) in enumerate(zip(expected, calls)):
-            if _compare(mode, position, plain, got, report):
+
+            def rounds(position: int = position, fn: Any = namespace["f"]) -> bool:
+                return _rounds(fn, make_args(program.inputs[order[position]], namespace)())
+
+            if _compare(mode, position, plain, got, report, rounds):
                 break  # the state of the globals may differ from here on
         if counting and mode == "graph" and len(report.failures) + len(report.refusals) == found:
             _count(call, make_args(program.inputs[0], namespace), report, timeout)
+        if counting and mode == "native":
+            _count_native(call, make_args(program.inputs[0], namespace), report)
 
 
-def _compare(mode: str, position: int, plain: Outcome, got: Outcome, report: Report) -> bool:
+def _rounds(fn: Callable[..., Any], args: tuple[Any, ...]) -> bool:
+    """Whether the function's graph has an op that native code may round otherwise than NumPy."""
+    import autograph as ag
+
+    counts = staged_counts(ag.to_graph(fn), args)
+    return counts is not None and any(ROUNDING.search(name) for name in counts)
+
+
+def _compare(
+    mode: str, position: int, plain: Outcome, got: Outcome, report: Report, rounds: Callable[[], bool]
+) -> bool:
     """Notes what a mode did otherwise than plain Python in one call; False if it did the same."""
     if got.refused is not None and "internal error" in got.refused:
         report.failures.append(Failure(mode, position, "internal", got.refused, _template(got.refused)))
@@ -105,6 +131,9 @@ def _compare(mode: str, position: int, plain: Outcome, got: Outcome, report: Rep
         report.counts[f"{mode} refused"] += 1
         return True
     found = difference(plain, got)
+    if found is not None and mode == "native" and rounds():
+        report.counts["rounded"] += 1
+        found = difference(plain, got, rtol=RTOL, size=magnitude(plain, got))
     if found is None:
         return False
     plainly = type(plain.error).__name__ if plain.error is not None else "value"
@@ -146,14 +175,32 @@ def _callable(
 
     refusals = (StagingError, ConversionError)
     converted = ag.to_graph(fn)
-    if mode == "graph":
-        return converted, refusals
+    if mode in ("graph", "native"):
+        return _with_backend(converted, "native" if mode == "native" else "interpreter"), refusals
 
     def call(*args: Any) -> Any:
         with ag.eager(ops=True) if mode == "ops" else ag.eager():
             return converted(*args)
 
     return call, refusals
+
+
+def _with_backend(converted: Callable[..., Any], backend: str) -> Callable[..., Any]:
+    @functools.wraps(converted)
+    def call(*args: Any) -> Any:
+        before = os.environ.get("AUTOGRAPH_BACKEND")
+        os.environ["AUTOGRAPH_BACKEND"] = backend
+        try:
+            return converted(*args)
+        finally:
+            if before is None:
+                del os.environ["AUTOGRAPH_BACKEND"]
+            else:
+                os.environ["AUTOGRAPH_BACKEND"] = before
+
+    for name in ("get_graph", "explain"):
+        setattr(call, name, getattr(converted, name))
+    return call
 
 
 def staged_counts(converted: Any, args: tuple[Any, ...]) -> Counter[str] | None:
@@ -188,6 +235,16 @@ def _count(converted: Any, args: Callable[[], tuple[Any, ...]], report: Report, 
         if explanation is not None:
             report.counts["staged"] += explanation[0]
             report.counts["not staged"] += explanation[1]
+
+
+def _count_native(converted: Any, args: Callable[[], tuple[Any, ...]], report: Report) -> None:
+    """Counts the graphs that became machine code and those that the compiler declined, by its reason."""
+    with contextlib.suppress(Exception):
+        graph = converted.get_graph(*args())
+        for native in (graph.native or {}).values():
+            report.counts["native compiled" if native is not None else "native declined"] += 1
+        if graph.native_reason:
+            report.counts[f"native declined: {re.sub(r'[0-9.]+', '#', graph.native_reason)[:60]}"] += 1
 
 
 @contextlib.contextmanager
@@ -267,7 +324,9 @@ def run(level: str, seeds: range, modes: tuple[str, ...], timeout: float, jobs: 
                 continue
             if lost is not None and worker.seed is not None:
                 program = generate(level, worker.seed)
-                yield Report(program, [Failure("graph", 0, "crash", lost)], counts=Counter(programs=1))
+                yield Report(
+                    program, [Failure("+".join(modes), 0, "crash", lost)], counts=Counter(programs=1)
+                )
                 workers.remove(worker)
                 worker = start()
                 workers.append(worker)
@@ -349,7 +408,7 @@ def _summary(level: str, counts: Counter[str], bad: int, causes: int, refused: i
         ", ".join(
             f"{key} {counts[key]}"
             for key in sorted(counts)
-            if key.startswith(("op ", "staged", "not staged"))
+            if key.startswith(("op ", "staged", "not staged", "native ", "rounded"))
         ),
         f"{seconds:.0f} s",
     ]

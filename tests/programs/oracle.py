@@ -23,6 +23,8 @@ from __future__ import annotations
 import contextlib
 import enum
 import io
+import math
+import re
 import types
 import warnings
 from collections import deque
@@ -32,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Difference", "HangError", "Node", "Outcome", "difference", "outcome", "same_number"]
+__all__ = ["Difference", "HangError", "Node", "Outcome", "difference", "magnitude", "outcome", "same_number"]
 
 LEAVES = (type(None), bool, int, float, complex, str, bytes, slice, range, type(...), type(NotImplemented))
 
@@ -241,13 +243,15 @@ def outcome(
 
 
 def difference(
-    expected: Outcome, got: Outcome, *, rtol: float = 0.0, lines: bool = False
+    expected: Outcome, got: Outcome, *, rtol: float = 0.0, size: float = 0.0, lines: bool = False
 ) -> Difference | None:
     """The first difference between two outcomes, None if a caller cannot tell them apart.
 
-    `rtol` allows floating arrays (not Python floats) to differ by rounding; `lines` compares the line of
-    the exception too.
+    `rtol` allows floating arrays (not Python floats) to differ by rounding. With a `size`, all floats may,
+    also Python's and those in texts, relative to themselves and to numbers of that size (1e7 times as much
+    in single precision). `lines` compares the line of the exception too.
     """
+    close = _Close(rtol, size)
     if (expected.exception is None) != (got.exception is None):
         return Difference("exception", "call", _short(expected), _short(got))
     checks: list[tuple[str, Node | None, Node | None]] = [
@@ -257,12 +261,12 @@ def difference(
         ("watched", expected.watched, got.watched),
     ]
     for where, a, b in checks[:1]:
-        if a is not None and b is not None and (found := _compare(a, b, where, rtol)):
+        if a is not None and b is not None and (found := _compare(a, b, where, close)):
             return Difference("exception", found.where, str(a), str(b))
-    if expected.printed != got.printed:
+    if not close.texts(expected.printed, got.printed):
         return Difference("printed", "stdout", repr(expected.printed), repr(got.printed))
     for where, a, b in checks[1:]:
-        if a is not None and b is not None and (found := _compare(a, b, where, rtol)):
+        if a is not None and b is not None and (found := _compare(a, b, where, close)):
             return found
     if expected.sharing != got.sharing:
         return Difference("sharing", "memory", str(expected.sharing), str(got.sharing))
@@ -286,36 +290,85 @@ def same_number(a: Any, b: Any) -> bool:
     return bool(equal.all())
 
 
-def _compare(a: Node, b: Node, where: str, rtol: float) -> Difference | None:
+def _compare(a: Node, b: Node, where: str, close: _Close) -> Difference | None:
     if a.type != b.type:
         return Difference("type", where, str(a), str(b))
     if a.number != b.number:
         return Difference("identity", where, f"object {a.number}", f"object {b.number}")
     if a.repeated != b.repeated:
         return Difference("identity", where, str(a), str(b))
-    if not _same_payload(a.payload, b.payload, rtol):
+    if not _same_payload(a.payload, b.payload, close):
         return Difference("value", where, str(a), str(b))
     if [name for name, _ in a.parts] != [name for name, _ in b.parts]:
         return Difference("structure", where, str(a), str(b))
     for (name, part), (_, other) in zip(a.parts, b.parts):
-        if found := _compare(part, other, f"{where}.{name}", rtol):
+        if found := _compare(part, other, f"{where}.{name}", close):
             return found
     return None
 
 
-def _same_payload(a: Any, b: Any, rtol: float) -> bool:
+def _same_payload(a: Any, b: Any, close: _Close) -> bool:
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray):
         if a.shape != b.shape or a.dtype != b.dtype:
             return False
         if a.dtype.kind not in "fc":
-            return a.tobytes() == b.tobytes()
-        close = rtol > 0 and bool(np.allclose(a, b, rtol=rtol, atol=rtol, equal_nan=True))
-        return close or same_number(a, b)
+            return bool(a.tobytes() == b.tobytes())
+        return close.numbers(a, b) or same_number(a, b)
     if isinstance(a, float | complex):
-        return same_number(a, b)
+        return same_number(a, b) or (close.size > 0 and close.numbers(np.array(a), np.array(b)))
+    if isinstance(a, str):
+        return close.texts(a, b)
     return bool(a == b)
+
+
+_FLOAT = re.compile(r"-?\d+\.\d*(?:e[+-]?\d+)?|-?\d+e[+-]?\d+")
+
+
+@dataclass(frozen=True)
+class _Close:
+    """How far apart floats may be."""
+
+    rtol: float
+    size: float
+
+    def numbers(self, a: np.ndarray, b: np.ndarray) -> bool:
+        if self.rtol <= 0:
+            return False
+        rtol = self.rtol * (1e7 if self.size and a.dtype.char in "efF" else 1.0)
+        return bool(np.allclose(a, b, rtol=rtol, atol=rtol * (self.size or 1.0), equal_nan=True))
+
+    def texts(self, a: str, b: str) -> bool:
+        if a == b or not self.size:
+            return a == b
+        if " ".join(_FLOAT.sub("#", a).split()) != " ".join(_FLOAT.sub("#", b).split()):
+            return False
+        pairs = zip(_FLOAT.findall(a), _FLOAT.findall(b))
+        return all(
+            self.numbers(np.array(float(x), np.float32), np.array(float(y), np.float32)) for x, y in pairs
+        )
+
+
+def magnitude(*outcomes: Outcome) -> float:
+    """The largest absolute value of the finite numbers in outcomes, at least 1."""
+    largest = 1.0
+    waiting = [n for o in outcomes for n in (o.result, o.exception, o.arguments, o.watched) if n is not None]
+    while waiting:
+        node = waiting.pop()
+        waiting += [part for _, part in node.parts]
+        if isinstance(node.payload, int | float | complex):
+            numbers: Any = np.array(node.payload)
+        elif isinstance(node.payload, np.ndarray) and node.payload.dtype.kind in "biufc":
+            numbers = node.payload
+        else:
+            continue
+        if numbers.dtype == object:
+            continue
+        sizes = np.abs(numbers.astype(complex))
+        finite = sizes[np.isfinite(sizes)]
+        largest = max(largest, float(finite.max()) if finite.size else 0.0)
+    return largest if math.isfinite(largest) else 1.0
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:

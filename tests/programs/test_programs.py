@@ -18,13 +18,16 @@ from tests.programs.oracle import difference, outcome
 from tests.programs.shrink import shrink
 
 CHECKED = 150
+COMPILED = 30
+INTERPRETED = tuple(mode for mode in compare.MODES if mode != "native")
 SELF_CHECKED = 200
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_random_programs_agree_with_plain_python(level: str) -> None:
+@pytest.mark.parametrize(("count", "modes"), [(CHECKED, INTERPRETED), (COMPILED, ("native",))])
+def test_random_programs_agree_with_plain_python(level: str, count: int, modes: tuple[str, ...]) -> None:
     """No mismatch and no hang; few are refused."""
-    reports = list(run(level, range(CHECKED), compare.MODES, 30.0, 2))
+    reports = list(run(level, range(count), modes, 30.0, 2))
     failing = [report for report in reports if report.failures]
     text = "\n\n".join(f"{report.failures[0]}\n{report.program}" for report in failing[:3])
     assert not failing, f"{len(failing)} programs differ, for example\n{text}"
