@@ -758,13 +758,21 @@ class FunctionLowering:
         """The operations of a region; False if its end is never reached (and the block is closed)."""
         self.dead = False
         dying = _dying(region)
+        groups, grouped = self._row_groups(region)
+        waiting: list[Tensor] = []
         for position, operation in enumerate(region.ops):
-            self.operation(operation)
+            if id(operation) in groups and groups[id(operation)]:
+                self._row_group(groups[id(operation)])
+            elif id(operation) not in grouped:
+                self.operation(operation)
             if self.dead:
                 self.dead = False
                 return False
-            for tensor in dying.get(position, ()):
-                self.drop(tensor)
+            waiting += dying.get(position, ())
+            if id(operation) not in grouped:
+                for tensor in waiting:
+                    self.drop(tensor)
+                waiting.clear()
         if region.results is None:
             self._raise_now(host.unreachable(region.ops[-1] if region.ops else None))
             return False
@@ -776,6 +784,20 @@ class FunctionLowering:
         elif isinstance(value, Lazy):
             self.pending.append(tensor)
         self.env[id(tensor)] = value
+
+    def _row_groups(self, region: Region) -> tuple[dict[int, Any], set[int]]:
+        """The groups of operations that are computed row by row, and all their members but the last."""
+        from autograph.compiler import rows
+
+        groups = rows.plan(self, region)
+        return groups, {id(o) for g in groups.values() for o in g.operations[:-1]}
+
+    def _row_group(self, group: Any) -> None:
+        from autograph.compiler import rows
+
+        if not rows.lower(self, group):
+            for operation in group.operations:
+                self.operation(operation)
 
     def drop(self, tensor: Tensor) -> None:
         """Forgets a value after its last use; a large array that no other value refers to is released."""
