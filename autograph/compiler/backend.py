@@ -68,7 +68,7 @@ def compile_native(graph: Graph, contiguous: tuple[bool, ...], distinct: bool) -
         graph.native_reason = str(reason)
         return None
     times = {"lower": time.perf_counter() - started}
-    library = machine.compile_ir(text, ("ag_entry",), vectorise=compilation.vectorise, times=times)
+    library = machine.compile_ir(text, ("ag_entry",), times)
     native = host.Native(library, compilation.table, text, times)
     native.fallbacks = list(compilation.fallbacks.values())
     return native

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import sys
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from autograph.compiler import machine
+from autograph.compiler import machine, support
 from autograph.errors import StagingError
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.tree import map_tree
@@ -27,12 +27,17 @@ def array_api(index: int) -> int:
     return int(table[index] or 0)
 
 
+@functools.cache
 def register_symbols() -> None:
-    """Names of the C functions that the code calls beyond those of the process."""
+    """Names of the functions that the code calls beyond those of the process."""
     machine.add_symbol("ag_array_new", array_api(94))
     machine.add_symbol("ag_array_scalar", array_api(60))
     machine.add_symbol("ag_array_base", array_api(282))
     machine.add_symbol("ag_array_type", array_api(2))
+    shared = machine.compile_ir(support.text(), support.NAMES)
+    for name in support.NAMES:
+        machine.add_symbol(name, shared[name])
+    machine.keep(shared)
 
 
 class Sites:
@@ -173,39 +178,6 @@ def unreachable(operation: Any) -> Callable[[], Any]:
         )
 
     return call
-
-
-def fetch_code() -> str:
-    """IR of a function that takes the current exception, normalised, with its traceback."""
-    if sys.version_info >= (3, 12):
-        return (
-            "declare ptr @PyErr_GetRaisedException()\n"
-            "define internal ptr @ag.fetch() {\n"
-            "  %e = call ptr @PyErr_GetRaisedException()\n  ret ptr %e\n}\n"
-        )
-    return """declare void @PyErr_Fetch(ptr, ptr, ptr)
-declare void @PyErr_NormalizeException(ptr, ptr, ptr)
-declare i32 @PyException_SetTraceback(ptr, ptr)
-define internal ptr @ag.fetch() {
-  %t = alloca ptr
-  %v = alloca ptr
-  %b = alloca ptr
-  call void @PyErr_Fetch(ptr %t, ptr %v, ptr %b)
-  call void @PyErr_NormalizeException(ptr %t, ptr %v, ptr %b)
-  %tb = load ptr, ptr %b
-  %e = load ptr, ptr %v
-  %none = icmp eq ptr %tb, null
-  br i1 %none, label %done, label %set
-set:
-  %r = call i32 @PyException_SetTraceback(ptr %e, ptr %tb)
-  br label %done
-done:
-  %ty = load ptr, ptr %t
-  call void @Py_DecRef(ptr %ty)
-  call void @Py_DecRef(ptr %tb)
-  ret ptr %e
-}
-"""
 
 
 class Native:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import struct
 
+from autograph.compiler.support import DECLARATIONS
+
 
 def float_literal(value: float, type_: str = "double") -> str:
     """The exact literal of a float.
@@ -40,7 +42,7 @@ class Module:
 
     def declare(self, name: str, result: str, *params: str, attributes: str = "") -> str:
         text = f"declare {result} @{name}({', '.join(params)}) {attributes}".rstrip()
-        self.declarations.setdefault(name, text)
+        self.declarations.setdefault(name, DECLARATIONS.get(name, text))
         return f"@{name}"
 
     def text(self) -> str:
@@ -109,7 +111,7 @@ class Builder:
     def call(self, result: str, name: str, *args: str, attributes: str = "") -> str:
         """Calls a function that is declared on the way; `args` are 'type value' pairs."""
         types = [arg[: arg.index(">") + 1] if arg[0] == "<" else arg.split(" ", 1)[0] for arg in args]
-        if name not in self.module.functions and name not in DEFINED:
+        if name not in self.module.functions and name not in self.module.declarations:
             self.module.declare(name, result, *types, attributes=attributes)
         text = f"call {result} @{name}({', '.join(args)})"
         if result == "void":
@@ -131,6 +133,3 @@ class Builder:
 
 PROFILE = '!0 = !{!"branch_weights", i32 2000, i32 1}\n!1 = !{!"branch_weights", i32 1, i32 2000}\n'
 """The metadata that `Builder.branch` refers to."""
-
-DEFINED = {"ag.fetch", "ag.push", "ag.release", "Py_DecRef", "Py_IncRef", "PyErr_CheckSignals"}
-"""What the text around a module defines or declares."""

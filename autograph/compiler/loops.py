@@ -288,7 +288,7 @@ def _again(
     b.branch(b.value(f"icmp eq i32 {left}, 0"), look, on, unlikely="then")
     near = b.block
     b.start(look)
-    answer = b.value("call i32 @PyErr_CheckSignals()")
+    answer = b.call("i32", "PyErr_CheckSignals")
     bad, fine = b.label("signal"), b.label("quiet")
     b.branch(b.value(f"icmp ne i32 {answer}, 0"), bad, fine, unlikely="then")
     b.start(bad)

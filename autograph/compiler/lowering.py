@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import host, values
+from autograph.compiler import host, support, values
 from autograph.compiler.ir import PROFILE, Builder, Module, float_literal
 from autograph.compiler.values import (
     Elements,
@@ -79,7 +79,6 @@ class Compilation:
         self.names = {id(g): f"g{i}" for i, g in enumerate(graph.functions())}
         self.fallbacks: dict[int, Operation] = {}
         self._functions: dict[str, Any] = {}
-        self.vectorise = True
         self.roots = Roots(graph)
 
     def constant(self, value: Any) -> int:
@@ -99,48 +98,7 @@ class Compilation:
         for graph in self.graph.functions():
             FunctionLowering(self, graph).run()
         entry(self)
-        return PROFILE + SUPPORT + host.fetch_code() + self.module.text()
-
-
-SUPPORT = """
-declare void @Py_DecRef(ptr)
-declare void @Py_IncRef(ptr)
-declare i32 @PyErr_CheckSignals()
-define internal void @ag.release(ptr %slots, i64 %n) cold noinline {
-entry:
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %j, %turn ]
-  %more = icmp ult i64 %i, %n
-  br i1 %more, label %turn, label %done
-turn:
-  %p = getelementptr ptr, ptr %slots, i64 %i
-  %o = load ptr, ptr %p
-  call void @Py_DecRef(ptr %o)
-  %j = add i64 %i, 1
-  br label %head
-done:
-  ret void
-}
-define internal void @ag.push(ptr %ctx, i32 %site) cold noinline {
-  %np = getelementptr i8, ptr %ctx, i64 24
-  %n = load i64, ptr %np
-  %full = icmp uge i64 %n, 8192
-  br i1 %full, label %done, label %push
-push:
-  %tp = getelementptr i8, ptr %ctx, i64 32
-  %trail = load ptr, ptr %tp
-  %p = getelementptr i32, ptr %trail, i64 %n
-  store i32 %site, ptr %p
-  %m = add i64 %n, 1
-  store i64 %m, ptr %np
-  br label %done
-done:
-  ret void
-}
-"""
-"""Context: 0 table of objects, 8 depth of handlers, 16 lowest stack address, 24 length of the trail,
-32 trail, 40 list of the exceptions being handled."""
+        return PROFILE + self.module.text()
 
 
 class Roots:
@@ -267,7 +225,7 @@ class FunctionLowering:
         self.b = Builder(compilation.module)
         self.env: dict[int, Value] = {}
         self.slots = 0
-        self.argv = 1
+        self.argv = self.cells = 0
         self.dead = False
         self.targets = ["error"]
         self.pending: list[Tensor] = []
@@ -330,7 +288,10 @@ class FunctionLowering:
         if self.slots:
             b.allocas.append(f"  %slots = alloca [{self.slots} x ptr], align 8")
             entry_block.insert(0, f"  store [{self.slots} x ptr] zeroinitializer, ptr %slots")
-        b.allocas.append(f"  %argv = alloca [{self.argv} x ptr], align 8")
+        if self.argv:
+            b.allocas.append(f"  %argv = alloca [{self.argv} x ptr], align 8")
+        if self.cells:
+            b.allocas.append(f"  %cells = alloca [{support.CELL * self.cells} x i8], align 16")
         name = self.compilation.names[id(self.graph)]
         attributes = "alwaysinline " if main else ""
         head = f"define internal {returns} @{name}({', '.join(params)}) {attributes}"
@@ -362,7 +323,7 @@ class FunctionLowering:
         self.b.emit(f"ret {type_} {current}")
 
     def _release(self) -> None:
-        self.b.emit("; release")
+        self.b.module.declare("ag_release", "void", "ptr", "i64")
         self.b.blocks[self.b.block].append(_Release(self))  # type: ignore[arg-type]
 
     def _check_stack(self) -> None:
@@ -379,10 +340,8 @@ class FunctionLowering:
 
     def _raise_now(self, fn: Callable[[], Any]) -> None:
         """Calls a Python function of no arguments that raises, outside of any operation."""
-        callee = self.object_constant(fn)
-        result = self.b.call("ptr", "PyObject_Vectorcall", f"ptr {callee}", "ptr null", "i64 0", "ptr null")
-        self.b.emit(f"; {result} is null")
-        self.fail(-1)
+        self.b.call("void", "ag_call0", "ptr %ctx", f"i64 {self.compilation.constant(fn)}")
+        self.b.jump(self.targets[-1])
 
     # -- slots and references --------------------------------------------------------------------------------
 
@@ -407,18 +366,12 @@ class FunctionLowering:
         self.decref(old)
 
     def incref(self, pointer: str) -> str:
-        self.b.emit(f"call void @Py_IncRef(ptr {pointer})")
+        self.b.call("void", "Py_IncRef", f"ptr {pointer}")
         return pointer
 
     def decref(self, pointer: str) -> None:
-        b = self.b
-        some, after = b.label("some"), b.label("after")
-        test = b.value(f"icmp eq ptr {pointer}, null")
-        b.branch(test, after, some)
-        b.start(some)
-        b.emit(f"call void @Py_DecRef(ptr {pointer})")
-        b.jump(after)
-        b.start(after)
+        """Gives a reference back, which may be null."""
+        self.b.call("void", "Py_DecRef", f"ptr {pointer}")
 
     def object_constant(self, value: Any) -> str:
         """A borrowed reference to an object of the table."""
@@ -431,16 +384,8 @@ class FunctionLowering:
 
     def fail(self, site: int) -> None:
         """Leaves with the exception that is set."""
-        self.b.emit(f"call void @ag.push(ptr %ctx, i32 {site})")
+        self.b.call("void", "ag_push", "ptr %ctx", f"i32 {site}")
         self.b.jump(self.targets[-1])
-
-    def check_null(self, pointer: str, operation: Operation) -> None:
-        b = self.b
-        bad, good = b.label("null"), b.label("got")
-        b.branch(b.value(f"icmp eq ptr {pointer}, null"), bad, good, unlikely="then")
-        b.start(bad)
-        self.fail(self.compilation.sites.number(operation))
-        b.start(good)
 
     def guard(self, good: str, operation: Operation) -> None:
         """Goes on where `good` holds; otherwise the real operation is run, which raises."""
@@ -450,12 +395,9 @@ class FunctionLowering:
         bad, fine = b.label("bad"), b.label("fine")
         b.branch(good, fine, bad, unlikely="else")
         b.start(bad)
-        self.callback(operation, must_raise=True)
-        self.fail_dead()
+        self._kernel(operation, must_raise=True)
+        b.jump(self.targets[-1])
         b.start(fine)
-
-    def fail_dead(self) -> None:
-        self.b.emit("unreachable")
 
     # -- values ----------------------------------------------------------------------------------------------
 
@@ -714,7 +656,7 @@ class FunctionLowering:
 
     def call_object(self, callee: str, arguments: list[str]) -> str:
         b = self.b
-        self.argv = max(self.argv, len(arguments))
+        self.argv = max(self.argv, len(arguments), 1)
         for i, argument in enumerate(arguments):
             b.emit(f"store ptr {argument}, ptr {self.at('%argv', 8 * i)}")
         return b.call(
@@ -723,18 +665,63 @@ class FunctionLowering:
 
     def callback(self, operation: Operation, must_raise: bool = False) -> str:
         """Runs an operation's kernel on Python objects; gives an owned reference."""
+        b = self.b
+        result = self._kernel(operation)
+        good = b.label("got")
+        b.branch(b.value(f"icmp eq ptr {result}, null"), self.targets[-1], good, unlikely="then")
+        b.start(good)
+        return result
+
+    def _kernel(self, operation: Operation, must_raise: bool = False) -> str:
+        """As `callback`, but gives null, with the operation in the trail, where the kernel raises."""
+        b = self.b
         tensors: dict[int, Tensor] = {}
         for t in operation.inputs:
             tensors.setdefault(id(t), t)
         order = list(tensors)
         fn = host.kernel_call(operation, {t: i for i, t in enumerate(order)}, self.graph.host, must_raise)
-        boxed = [self.box_leaf(t) for t in tensors.values()]
-        callee = self.object_constant(fn)
-        result = self.call_object(callee, [p for p, _ in boxed])
+        if len(order) > support.MAX_ARGUMENTS:
+            return self._long_kernel(fn, [self.box_leaf(t) for t in tensors.values()], operation)
+        kinds = 0
+        cells: list[Number | str] = []
+        for i, t in enumerate(tensors.values()):
+            value = self.value_of(t)
+            if isinstance(value, Number):
+                cells.append(value)
+                kind = support.kind_of(value)
+            else:
+                pointer, owned = self.box_leaf(t)
+                cells.append(pointer)
+                kind = support.OWNED if owned else support.BORROWED
+            kinds |= kind << (4 * i)
+        self.cells = max(self.cells, len(cells), 1)
+        for i, cell in enumerate(cells):
+            place = self.at("%cells", support.CELL * i)
+            if isinstance(cell, str):
+                b.emit(f"store ptr {cell}, ptr {place}")
+                continue
+            self.store_scalar(place, cell)
+            if support.kind_of(cell) == support.SCALAR:
+                descr = self.object_constant(cell.dtype)
+                b.emit(f"store ptr {descr}, ptr {self.at(place, 16)}")
+        return b.call(
+            "ptr", "ag_call", "ptr %ctx", f"i64 {self.compilation.constant(fn)}", f"i64 {len(cells)}",
+            f"i64 {kinds}", "ptr %cells", f"i32 {self.compilation.sites.number(operation)}",
+        )  # fmt: skip
+
+    def _long_kernel(self, fn: Any, boxed: list[tuple[str, bool]], operation: Operation) -> str:
+        """A call of a kernel with more arguments than the shared code takes."""
+        b = self.b
+        result = self.call_object(self.object_constant(fn), [p for p, _ in boxed])
         for p, owned in boxed:
             if owned:
                 self.decref(p)
-        self.check_null(result, operation)
+        bad, after = b.label("null"), b.label("called")
+        b.branch(b.value(f"icmp eq ptr {result}, null"), bad, after, unlikely="then")
+        b.start(bad)
+        b.call("void", "ag_push", "ptr %ctx", f"i32 {self.compilation.sites.number(operation)}")
+        b.jump(after)
+        b.start(after)
         return result
 
     def fallback(self, operation: Operation) -> None:
@@ -1024,7 +1011,7 @@ class FunctionLowering:
         """Takes the exception that is set into a slot, completed as the user's code may see it."""
         b = self.b
         slot = self.new_slot()
-        self.set_slot(slot, b.call("ptr", "ag.fetch"))
+        self.set_slot(slot, b.call("ptr", "ag_fetch"))
         count = b.value(f"load i64, ptr {self.field(24)}")
         trail = b.value(f"load ptr, ptr {self.field(32)}")
         size = b.value(f"mul i64 {count}, 4")
@@ -1134,7 +1121,7 @@ class _Release:
 
     def text(self) -> str:
         count = self.function.slots
-        return f"  call void @ag.release(ptr %slots, i64 {count})" if count else "  ; no slots"
+        return f"  call void @ag_release(ptr %slots, i64 {count})" if count else "  ; no slots"
 
 
 def _too_deep() -> Any:
@@ -1406,8 +1393,7 @@ def emit_entry(f: FunctionLowering, b: Builder) -> None:
     graph, compilation = f.graph, f.compilation
     uses_try = any(o.name == "try" for o in graph.operations())
     b.allocas.append("  %ctx = alloca [6 x i64], align 16")
-    b.allocas.append("  %trail = alloca [8192 x i32], align 16")
-    b.allocas.append("  %argv = alloca [8 x ptr], align 16")
+    b.allocas.append(f"  %trail = alloca [{support.TRAIL} x i32], align 16")
     b.emit("store ptr %table, ptr %ctx")
     b.emit(f"store i64 0, ptr {f.field(8)}")
     b.emit(f"store i64 0, ptr {f.field(24)}")
@@ -1453,21 +1439,11 @@ def emit_entry(f: FunctionLowering, b: Builder) -> None:
         else:
             answer = b.value(f"extractvalue {returns} {result}, 1")
         if uses_try:
-            b.emit(f"call void @Py_DecRef(ptr {handling})")
+            b.call("void", "Py_DecRef", f"ptr {handling}")
         b.emit(f"ret ptr {answer}")
     b.start("failed")
-    error = b.call("ptr", "ag.fetch")
-    count = b.value(f"load i64, ptr {f.field(24)}")
-    size = b.value(f"mul i64 {count}, 4")
-    text = b.call("ptr", "PyBytes_FromStringAndSize", "ptr %trail", f"i64 {size}")
-    if not uses_try:
-        handling = b.call("ptr", "PyList_New", "i64 0")
-    fn = f.object_constant(compilation.table_function("failed", host.failed))
-    for i, operand in enumerate((error, text, handling)):
-        b.emit(f"store ptr {operand}, ptr {f.at('%argv', 8 * i)}")
-    b.call("ptr", "PyObject_Vectorcall", f"ptr {fn}", "ptr %argv", "i64 3", "ptr null")
-    for operand in (error, text, handling):
-        b.emit(f"call void @Py_DecRef(ptr {operand})")
+    failed = compilation.constant(compilation.table_function("failed", host.failed))
+    b.call("void", "ag_failed", "ptr %ctx", f"i64 {failed}")
     b.emit("ret ptr null")
 
 

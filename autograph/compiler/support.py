@@ -1,0 +1,287 @@
+"""Machine code that all graphs share, compiled once: calls to Python, new arrays, exceptions, references.
+
+What is hardly ever run (the way to an exception) or is slow anyway (a call to Python) is one call in the code
+of a graph, so that this code is short.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+
+from autograph.compiler.values import Number
+from autograph.graph.types import Py
+
+NAMES = ("ag_call", "ag_call0", "ag_fetch", "ag_push", "ag_release", "ag_new", "ag_failed")
+"""The functions; `DECLARATIONS` has what they take."""
+
+DECLARATIONS = {
+    "ag_call": "declare ptr @ag_call(ptr, i64, i64, i64, ptr, i32) cold",
+    "ag_call0": "declare void @ag_call0(ptr, i64) cold",
+    "ag_fetch": "declare ptr @ag_fetch() cold",
+    "ag_push": "declare void @ag_push(ptr, i32) cold nounwind",
+    "ag_release": "declare void @ag_release(ptr, i64)",
+    "ag_new": "declare noalias ptr @ag_new(ptr, i64, i32, ptr, i32)",
+    "ag_failed": "declare void @ag_failed(ptr, i64) cold",
+}
+
+BORROWED, OWNED, INT, FLOAT, BOOL, COMPLEX, SCALAR = range(7)
+"""How an argument of `ag_call` is given: an object, or a number that becomes one."""
+
+MAX_ARGUMENTS = 16
+"""Of `ag_call`: four bits of its third argument are the kind of each."""
+
+CELL = 24
+"""Bytes of an argument of `ag_call`: 16 of the value, then the dtype of a NumPy scalar."""
+
+PYTHON = {int: INT, float: FLOAT, bool: BOOL, complex: COMPLEX}
+
+
+def kind_of(number: Number) -> int:
+    """How a number is given to `ag_call`."""
+    return PYTHON[number.type.cls] if isinstance(number.type, Py) else SCALAR
+
+
+CONTEXT = types.MappingProxyType(
+    {"table": 0, "depth": 8, "limit": 16, "count": 24, "trail": 32, "handling": 40}
+)
+"""Offsets in a call's context: the table of objects, the number of active handlers, the lowest stack address,
+the length of the trail of operations that an exception has passed, the trail, the handled exceptions."""
+
+TRAIL = 8192
+"""Most operations of a trail."""
+
+FETCH_NEW = """
+declare ptr @PyErr_GetRaisedException()
+define ptr @ag_fetch() {
+  %e = call ptr @PyErr_GetRaisedException()
+  ret ptr %e
+}
+"""
+FETCH_OLD = """
+declare void @PyErr_Fetch(ptr, ptr, ptr)
+declare void @PyErr_NormalizeException(ptr, ptr, ptr)
+declare i32 @PyException_SetTraceback(ptr, ptr)
+define ptr @ag_fetch() {
+  %t = alloca ptr
+  %v = alloca ptr
+  %b = alloca ptr
+  call void @PyErr_Fetch(ptr %t, ptr %v, ptr %b)
+  call void @PyErr_NormalizeException(ptr %t, ptr %v, ptr %b)
+  %tb = load ptr, ptr %b
+  %e = load ptr, ptr %v
+  %none = icmp eq ptr %tb, null
+  br i1 %none, label %done, label %set
+set:
+  %r = call i32 @PyException_SetTraceback(ptr %e, ptr %tb)
+  br label %done
+done:
+  %ty = load ptr, ptr %t
+  call void @Py_DecRef(ptr %ty)
+  call void @Py_DecRef(ptr %tb)
+  ret ptr %e
+}
+"""
+"""`PyErr_GetRaisedException` came with Python 3.12."""
+
+TEXT = """
+declare void @Py_DecRef(ptr)
+declare void @Py_IncRef(ptr)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare ptr @PyLong_FromLongLong(i64)
+declare ptr @PyFloat_FromDouble(double)
+declare ptr @PyBool_FromLong(i64)
+declare ptr @PyComplex_FromDoubles(double, double)
+declare ptr @PyBytes_FromStringAndSize(ptr, i64)
+declare ptr @PyList_New(i64)
+declare ptr @ag_array_scalar(ptr, ptr, ptr)
+declare ptr @ag_array_new(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
+@ag_array_type = external global i8
+
+define void @ag_release(ptr %slots, i64 %n) {
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %j, %turn ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %turn, label %done
+turn:
+  %p = getelementptr ptr, ptr %slots, i64 %i
+  %o = load ptr, ptr %p
+  call void @Py_DecRef(ptr %o)
+  %j = add i64 %i, 1
+  br label %head
+done:
+  ret void
+}
+
+define void @ag_push(ptr %ctx, i32 %site) {
+  %np = getelementptr i8, ptr %ctx, i64 24
+  %n = load i64, ptr %np
+  %full = icmp uge i64 %n, TRAIL
+  br i1 %full, label %done, label %push
+push:
+  %tp = getelementptr i8, ptr %ctx, i64 32
+  %trail = load ptr, ptr %tp
+  %p = getelementptr i32, ptr %trail, i64 %n
+  store i32 %site, ptr %p
+  %m = add i64 %n, 1
+  store i64 %m, ptr %np
+  br label %done
+done:
+  ret void
+}
+
+define internal ptr @item(ptr %ctx, i64 %index) alwaysinline {
+  %table = load ptr, ptr %ctx
+  %p = getelementptr ptr, ptr %table, i64 %index
+  %o = load ptr, ptr %p
+  ret ptr %o
+}
+
+define void @ag_call0(ptr %ctx, i64 %index) {
+  %fn = call ptr @item(ptr %ctx, i64 %index)
+  %r = call ptr @PyObject_Vectorcall(ptr %fn, ptr null, i64 0, ptr null)
+  call void @ag_push(ptr %ctx, i32 -1)
+  ret void
+}
+
+define ptr @ag_call(ptr %ctx, i64 %index, i64 %n, i64 %kinds, ptr %cells, i32 %site) {
+entry:
+  %made = alloca [MAX x ptr]
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %keep ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %turn, label %call
+turn:
+  %shift = shl i64 %i, 2
+  %shifted = lshr i64 %kinds, %shift
+  %kind = and i64 %shifted, 15
+  %at = mul i64 %i, CELL
+  %cell = getelementptr i8, ptr %cells, i64 %at
+  %second = getelementptr i8, ptr %cell, i64 8
+  switch i64 %kind, label %object [ i64 2, label %int i64 3, label %float i64 4, label %bool
+    i64 5, label %complex i64 6, label %scalar ]
+object:
+  %o0 = load ptr, ptr %cell
+  br label %keep
+int:
+  %v2 = load i64, ptr %cell
+  %o2 = call ptr @PyLong_FromLongLong(i64 %v2)
+  br label %keep
+float:
+  %v3 = load double, ptr %cell
+  %o3 = call ptr @PyFloat_FromDouble(double %v3)
+  br label %keep
+bool:
+  %b4 = load i8, ptr %cell
+  %v4 = zext i8 %b4 to i64
+  %o4 = call ptr @PyBool_FromLong(i64 %v4)
+  br label %keep
+complex:
+  %re = load double, ptr %cell
+  %im = load double, ptr %second
+  %o5 = call ptr @PyComplex_FromDoubles(double %re, double %im)
+  br label %keep
+scalar:
+  %third = getelementptr i8, ptr %cell, i64 16
+  %descr = load ptr, ptr %third
+  %o6 = call ptr @ag_array_scalar(ptr %cell, ptr %descr, ptr null)
+  br label %keep
+keep:
+  %o = phi ptr [ %o0, %object ], [ %o2, %int ], [ %o3, %float ], [ %o4, %bool ], [ %o5, %complex ],
+    [ %o6, %scalar ]
+  %place = getelementptr ptr, ptr %made, i64 %i
+  store ptr %o, ptr %place
+  %next = add i64 %i, 1
+  %none = icmp eq ptr %o, null
+  br i1 %none, label %clean, label %head
+call:
+  %fn = call ptr @item(ptr %ctx, i64 %index)
+  %r = call ptr @PyObject_Vectorcall(ptr %fn, ptr %made, i64 %n, ptr null)
+  br label %clean
+clean:
+  %count = phi i64 [ %next, %keep ], [ %n, %call ]
+  %result = phi ptr [ null, %keep ], [ %r, %call ]
+  br label %again
+again:
+  %k = phi i64 [ 0, %clean ], [ %k1, %ahead ]
+  %left = icmp ult i64 %k, %count
+  br i1 %left, label %drop, label %end
+drop:
+  %shift2 = shl i64 %k, 2
+  %shifted2 = lshr i64 %kinds, %shift2
+  %kind2 = and i64 %shifted2, 15
+  %borrowed = icmp eq i64 %kind2, 0
+  br i1 %borrowed, label %ahead, label %dec
+dec:
+  %place2 = getelementptr ptr, ptr %made, i64 %k
+  %old = load ptr, ptr %place2
+  call void @Py_DecRef(ptr %old)
+  br label %ahead
+ahead:
+  %k1 = add i64 %k, 1
+  br label %again
+end:
+  %bad = icmp eq ptr %result, null
+  br i1 %bad, label %push, label %done
+push:
+  call void @ag_push(ptr %ctx, i32 %site)
+  br label %done
+done:
+  ret ptr %result
+}
+
+define ptr @ag_new(ptr %ctx, i64 %dtype, i32 %rank, ptr %shape, i32 %site) {
+  %descr = call ptr @item(ptr %ctx, i64 %dtype)
+  call void @Py_IncRef(ptr %descr)
+  %a = call ptr @ag_array_new(ptr @ag_array_type, ptr %descr, i32 %rank, ptr %shape, ptr null, ptr null,
+    i32 0, ptr null)
+  %bad = icmp eq ptr %a, null
+  br i1 %bad, label %push, label %done
+push:
+  call void @ag_push(ptr %ctx, i32 %site)
+  br label %done
+done:
+  ret ptr %a
+}
+
+define void @ag_failed(ptr %ctx, i64 %index) {
+entry:
+  %argv = alloca [3 x ptr]
+  %error = call ptr @ag_fetch()
+  %np = getelementptr i8, ptr %ctx, i64 24
+  %n = load i64, ptr %np
+  %size = mul i64 %n, 4
+  %tp = getelementptr i8, ptr %ctx, i64 32
+  %trail = load ptr, ptr %tp
+  %text = call ptr @PyBytes_FromStringAndSize(ptr %trail, i64 %size)
+  %hp = getelementptr i8, ptr %ctx, i64 40
+  %some = load ptr, ptr %hp
+  %none = icmp eq ptr %some, null
+  br i1 %none, label %make, label %go
+make:
+  %new = call ptr @PyList_New(i64 0)
+  br label %go
+go:
+  %handling = phi ptr [ %some, %entry ], [ %new, %make ]
+  %a1 = getelementptr ptr, ptr %argv, i64 1
+  %a2 = getelementptr ptr, ptr %argv, i64 2
+  store ptr %error, ptr %argv
+  store ptr %text, ptr %a1
+  store ptr %handling, ptr %a2
+  %fn = call ptr @item(ptr %ctx, i64 %index)
+  %r = call ptr @PyObject_Vectorcall(ptr %fn, ptr %argv, i64 3, ptr null)
+  call void @Py_DecRef(ptr %error)
+  call void @Py_DecRef(ptr %text)
+  call void @Py_DecRef(ptr %handling)
+  ret void
+}
+"""
+
+
+def text() -> str:
+    """The IR of the functions."""
+    code = TEXT.replace("TRAIL", str(TRAIL)).replace("MAX", str(MAX_ARGUMENTS)).replace("CELL", str(CELL))
+    return code + (FETCH_NEW if sys.version_info >= (3, 12) else FETCH_OLD)
