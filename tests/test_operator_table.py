@@ -15,7 +15,7 @@ import autograph as ag
 from tests.programs.table import BINARY, UNARY, check_call, check_operator, make_function
 
 SHARE = float(os.environ.get("AUTOGRAPH_TABLE", "0.02"))
-PAIRS = 1.0 if SHARE == 1.0 else 0.15
+PAIRS = 1.0 if SHARE == 1.0 else 0.1
 
 
 @pytest.mark.parametrize("name", [*BINARY, *UNARY])
