@@ -66,7 +66,7 @@ def mlp_inputs(n, a, b, c, d):
     return (normal(n, a, dtype=np.float32), *layers)
 
 
-@kernel("arrays", mlp_inputs, size=(64, 784, 256, 128, 10), tiny=(3, 5, 4, 3, 2))
+@kernel("arrays", mlp_inputs, size=(512, 784, 256, 128, 10), tiny=(3, 5, 4, 3, 2))
 def mlp(x, w1, b1, w2, b2, w3, b3):
     """Three dense layers; the last gives probabilities."""
     x = relu(x @ w1 + b1)
