@@ -48,7 +48,8 @@ def run(program: Path, **switches: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_table_has_the_switches() -> None:
-    assert {name for name, _ in SWITCHES} == {"AUTOGRAPH_MODE", "AUTOGRAPH_DEBUG", "AUTOGRAPH_CHECK"}
+    names = ("MODE", "DEBUG", "CHECK", "BACKEND", "CACHE_DIR")
+    assert {name for name, _ in SWITCHES} == {f"AUTOGRAPH_{name}" for name in names}
 
 
 def test_without_a_switch_nothing_is_shown(program: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 import threading
 import time
 from typing import Any
@@ -68,6 +69,8 @@ def compile_native(graph: Graph, contiguous: tuple[bool, ...], distinct: bool) -
         graph.native_reason = str(reason)
         return None
     times = {"lower": time.perf_counter() - started}
+    if os.environ.get("AUTOGRAPH_DEBUG", "0") >= "3":
+        print(text, file=sys.stderr)
     library = machine.compile_ir(text, ("ag_entry",), times)
     native = host.Native(library, compilation.table, text, times)
     native.fallbacks = list(compilation.fallbacks.values())

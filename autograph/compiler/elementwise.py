@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograph.compiler import machine
 from autograph.compiler.ir import Builder, float_literal
 from autograph.compiler.values import part, register
 
@@ -516,7 +517,7 @@ def mathematical(lanes: Lanes, name: str, dtype: np.dtype[Any], *args: str) -> P
     """A call of our own vector mathematics."""
     from autograph.compiler import vmath
 
-    definition = vmath.function(name, register(dtype), lanes.width)
+    definition = vmath.function(name, register(dtype), lanes.width, machine.has_fma())
     _define(lanes.b, definition)
     t = lanes.type(register(dtype))
     return (lanes.b.value(f"call {t} {definition.symbol}({', '.join(f'{t} {a}' for a in args)})"),)
@@ -527,7 +528,7 @@ def _define(b: Builder, definition: Any) -> None:
     if definition.symbol[1:] in module.functions:
         return
     module.functions[definition.symbol[1:]] = definition.text
-    for line in definition.declarations:
+    for line in sorted(definition.declarations):
         module.declarations.setdefault(line.split("@")[1].split("(")[0], line)
     for needed in definition.needs:
         _define(b, needed)

@@ -34,7 +34,7 @@ def register_symbols() -> None:
     machine.add_symbol("ag_array_scalar", array_api(60))
     machine.add_symbol("ag_array_base", array_api(282))
     machine.add_symbol("ag_array_type", array_api(2))
-    shared = machine.compile_ir(support.text(), support.NAMES)
+    shared = machine.compile_ir(support.text(), support.NAMES, level=0)
     for name in support.NAMES:
         machine.add_symbol(name, shared[name])
     machine.keep(shared)

@@ -5,11 +5,14 @@ llvmlite is loaded on the first use. Objects are linked by ORC (JITLink), which 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import threading
 import time
 from typing import Any
+
+from autograph.compiler import cache
 
 _lock = threading.Lock()
 _names = itertools.count()
@@ -30,6 +33,13 @@ def host() -> tuple[str, str, str]:
     """The host's triple, processor and features."""
     llvm = binding()
     return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+@functools.cache
+def has_fma() -> bool:
+    """Whether the processor multiplies and adds in one instruction."""
+    triple, _, features = host()
+    return triple.startswith(("aarch64", "arm64")) or "+fma" in features.split(",")
 
 
 @functools.cache
@@ -83,8 +93,8 @@ PASSES = (
     "new_gvn",
     "simplify_cfg",
 )
-"""What is run on the IR, in order. Its loops are in vectors already; a default pipeline of LLVM takes five times
-as long for the same code."""
+"""What is run on the IR, in order: its loops are in vectors already, and the default pipeline of LLVM takes
+five times as long for the same code."""
 
 
 def optimise(text: str, times: dict[str, float] | None = None) -> Any:
@@ -120,18 +130,45 @@ def link(code: bytes, names: tuple[str, ...]) -> Library:
         return Library(builder.link(_linker(), f"ag{next(_names)}"), names)
 
 
-def compile_ir(text: str, names: tuple[str, ...], times: dict[str, float] | None = None) -> Library:
-    """Compiles IR text and gives the addresses of the functions named."""
+def compile_ir(
+    text: str, names: tuple[str, ...], times: dict[str, float] | None = None, level: int = 2
+) -> Library:
+    """Compiles IR text, or finds it compiled on disk, and gives the addresses of the functions named.
+
+    `times` gets the seconds of each step; "load" is among them where the code was on disk. At level 0 machine
+    code is made in an eighth of the time, and slower.
+    """
+    times = {} if times is None else times
+    started = time.perf_counter()
+    name = cache.key(text, str(level), *_versions())
+    code = cache.load(name)
+    if code is not None:
+        times["load"] = time.perf_counter() - started
+        with contextlib.suppress(RuntimeError):  # linking it fails: it is compiled anew
+            return _timed_link(code, names, times)
+        del times["load"]
     with _lock:
         module = optimise(text, times)
         started = time.perf_counter()
-        code = target_machine().emit_object(module)
-    emitted = time.perf_counter()
+        code = target_machine(level).emit_object(module)
+        times["emit"] = time.perf_counter() - started
+    cache.store(name, code)
+    return _timed_link(code, names, times)
+
+
+def _timed_link(code: bytes, names: tuple[str, ...], times: dict[str, float]) -> Library:
+    started = time.perf_counter()
     library = link(code, names)
-    if times is not None:
-        times["emit"] = emitted - started
-        times["link"] = time.perf_counter() - emitted
+    times["link"] = time.perf_counter() - started
     return library
+
+
+@functools.cache
+def _versions() -> tuple[str, ...]:
+    """What machine code depends on besides the IR."""
+    import llvmlite
+
+    return (*host(), llvmlite.__version__, repr(binding().llvm_version_info), repr(PASSES))
 
 
 def assembly(text: str) -> str:
