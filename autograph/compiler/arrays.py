@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -199,11 +200,7 @@ def build(f: FunctionLowering, operation: Operation, op: Map, values: list[Any])
     prepared: list[Value] = []
     for v, d in zip(values, op.inputs):
         prepared.append(convert(f, operation, v, d) if isinstance(v, Number) else v)
-    try:
-        ELEMENT[op.name](
-            _Probe(), op.inputs[-1] if op.name == "where" else op.inputs[0], *(("%x",) * 1 for _ in op.inputs)
-        )
-    except NoRule:
+    if not has_rule(op.name, op.inputs[-1] if op.name == "where" else op.inputs[0], len(op.inputs)):
         return None
     if t is None:  # 0-d arrays give scalars
         if any(dims_of(v) for v in prepared):
@@ -224,6 +221,16 @@ def build(f: FunctionLowering, operation: Operation, op: Map, values: list[Any])
 
 def _settled(f: FunctionLowering, v: Value) -> Value:
     return v
+
+
+@functools.cache
+def has_rule(name: str, dtype: np.dtype[Any], count: int) -> bool:
+    """Whether an elementwise function has a rule for arguments of a dtype."""
+    try:
+        ELEMENT[name](_Probe(), dtype, *(("%x",) for _ in range(count)))
+    except NoRule:
+        return False
+    return True
 
 
 class _Probe(Lanes):
@@ -1013,9 +1020,7 @@ def inplace(f: FunctionLowering, operation: Operation, name: str, a: Value, b: V
     if not np.can_cast(found[-1], a.dtype, "same_kind"):
         f.flush()
         return None
-    try:
-        ELEMENT[name](_Probe(), found[0], ("%x",), ("%y",))
-    except NoRule:
+    if not has_rule(name, found[0], 2):
         f.flush()
         return None
     if isinstance(other, Number):
@@ -1372,4 +1377,4 @@ def transpose(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **o
     return Memory(m.dtype, m.data, dims, strides, m.slot, False, rank < 2 and m.contiguous, m.root, m.aligned)
 
 
-from autograph.compiler import reductions  # noqa: E402, F401 - it registers its rules
+from autograph.compiler import linear, reductions  # noqa: E402, F401 - they register their rules

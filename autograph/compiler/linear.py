@@ -1,14 +1,521 @@
-"""Matrix products by BLAS."""
+"""Matrix products: by BLAS where they are large, by loops of our own where they are small.
+
+A product of two arrays becomes products of matrices, which are `Memory` of two dimensions: a vector is a
+matrix of one row or column, a batch is a loop. How a matrix lies in memory decides what is done with it.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import math
+from collections.abc import Callable
 from typing import Any
 
-from autograph.compiler.lowering import FunctionLowering
-from autograph.compiler.values import Value
+import numpy as np
+
+from autograph.compiler import arrays, blas, reductions, routines
+from autograph.compiler.elementwise import ELEMENT, Lanes
+from autograph.compiler.lowering import SMALL, FunctionLowering, rule
+from autograph.compiler.values import (
+    Elements,
+    Lazy,
+    Memory,
+    Number,
+    Value,
+    array_type,
+    key,
+    register,
+    scalar_dtype,
+)
 from autograph.graph.graph import Operation
+from autograph.graph.types import Scalar
+
+FEW = 32**3
+"""A product of matrices with at most so many multiplications is done by our own loops."""
+FEW_OF_VECTOR = 1 << 14
+"""The same for a matrix by a vector."""
+STACK = 1 << 14
+"""Bytes of a copy that may lie on the stack."""
+HUGE = 1 << 31
+"""Dimensions from here on do not fit the integers of BLAS."""
+
+
+# -- from products of arrays to products of matrices ---------------------------------------------------------
+
+
+@rule("matmul", "np.dot", "np.matmul", "ndarray.dot", "np.inner", "np.vdot")
+def matmul(
+    f: FunctionLowering, operation: Operation, a: Value, b: Value, *rest: Any, **options: Any
+) -> Value | None:
+    if rest or options:
+        return None
+    values = [arrays.value_as_array(f, v) if isinstance(v, Value) else None for v in (a, b)]
+    if any(not isinstance(v, (Memory, Elements, Lazy)) for v in values):
+        return None
+    x, y = values
+    dx, dy = arrays.dims_of(x), arrays.dims_of(y)
+    out = operation.outputs[0]._ag_type
+    dtype = scalar_dtype(out)
+    if len(dx) != 1 or len(dy) != 1:
+        return product(f, operation, x, y)
+    if dtype is None or not _equal(f, operation, dx[0], dy[0]):
+        return None
+    if dtype.kind == "c" and operation.name == "np.vdot":
+        return None
+    x, y = (dataclasses.replace(v, dims=dx) if isinstance(v, Memory) else v for v in (x, y))
+    if dtype.kind == "f" and all(isinstance(v, Memory) and v.dtype == dtype for v in (x, y)):
+        return Number(out, dtype, (dot(f, x, y),))
+    if dtype.kind in "bc":
+        place = f.b.alloca(f"[{dtype.itemsize} x i8]", 16)
+        cell = f.as_contiguous(Memory(dtype, place, (1, 1), (), root=("stack", place)))
+        multiply(f, cell, _as_row(f, operand(f, x, dtype)), _as_column(operand(f, y, dtype)))
+        return Number(out, dtype, f.load_scalar(place, dtype))
+    lazy: Any = Lazy(dtype, dx, arrays.Map("multiply", (dtype, dtype), dtype), (x, y))
+    if isinstance(x, Elements) and isinstance(y, Elements):
+        lazy = arrays.elements(f, lazy)
+    return reductions.reduce(f, operation, "sum", lazy, {0}, dtype, False, True)
 
 
 def product(f: FunctionLowering, operation: Operation, x: Any, y: Any) -> Value | None:
     """The product of two arrays, at least one of them a matrix."""
-    return None
+    dx, dy = arrays.dims_of(x), arrays.dims_of(y)
+    t = array_type(operation.outputs[0]._ag_type)
+    name = operation.name.split(".")[-1]
+    if t is None or not dx or not dy or name == "vdot":
+        return None
+    if name == "inner":
+        if max(len(dx), len(dy)) > 2:
+            return None
+        if len(dy) == 2:
+            y = _swapped(arrays.memory(f, y))
+            dy = y.dims
+    if name == "dot" and len(dx) > 1 and len(dy) > 2:
+        return None
+    inner = dx[-1], dy[-2] if len(dy) > 1 else dy[0]
+    if not _equal(f, operation, *inner):
+        return None
+    if _tiny(f, operation, t, x, y):
+        return _straight(f, t, x, y)
+    a, b = operand(f, x, t.dtype), operand(f, y, t.dtype)
+    batch = arrays.broadcast_dims(f, operation, [dx[:-2], dy[:-2], ()], None) if _batched(dx, dy) else ()
+    dims = (*batch, *dx[-2:-1], *(dy[-1:] if len(dy) > 1 else ()))
+    target = arrays.allocate(f, t.dtype, dims, operation)
+    a = _as_row(f, a) if len(dx) == 1 else a
+    b = _as_column(b) if len(dy) == 1 else b
+    if not batch:
+        multiply(f, _matrix(f, target, a.dims[-2], b.dims[-1]), a, b)
+        return target
+    if len(dy) <= 2 and a.contiguous:  # all rows of the batch at once
+        rows: Any = 1
+        for d in a.dims[:-1]:
+            rows = f.times(rows, d)
+        a = _matrix(f, a, rows, a.dims[-1])
+        multiply(f, _matrix(f, target, rows, b.dims[-1]), a, b)
+        return target
+    c = dataclasses.replace(target, dims=(*batch, a.dims[-2], b.dims[-1]))
+    c = f.as_contiguous(c)
+
+    def each(index: list[str]) -> None:
+        multiply(f, *(_of_batch(f, m, index, batch) for m in (c, a, b)))
+
+    _nest(f, list(batch), each)
+    return target
+
+
+def _batched(dx: Any, dy: Any) -> bool:
+    return len(dx) > 2 or len(dy) > 2
+
+
+def _as_row(f: FunctionLowering, m: Memory) -> Memory:
+    """A vector as a matrix of one row."""
+    return dataclasses.replace(
+        m, dims=(1, *m.dims), strides=(f.times(m.dims[0], m.dtype.itemsize), *m.strides)
+    )
+
+
+def _as_column(m: Memory) -> Memory:
+    return dataclasses.replace(m, dims=(*m.dims, 1), strides=(*m.strides, m.dtype.itemsize))
+
+
+def _matrix(f: FunctionLowering, m: Memory, rows: Any, columns: Any) -> Memory:
+    """Contiguous memory seen as a matrix."""
+    return f.as_contiguous(dataclasses.replace(m, dims=(rows, columns)))
+
+
+def _of_batch(f: FunctionLowering, m: Memory, index: list[str], batch: Any) -> Memory:
+    """The matrix of a batch at an index of the whole (broadcast) batch."""
+    outer = len(m.dims) - 2
+    where = []
+    for d, whole, i in zip(m.dims[:outer], batch[len(batch) - outer :], index[len(index) - outer :]):
+        if d == 1 and whole != 1:
+            i = "0"
+        elif d != whole and isinstance(d, str):
+            one = f.b.value(f"icmp eq i64 {d}, 1")
+            i = f.b.value(f"select i1 {one}, i64 0, i64 {i}")
+        where.append(i)
+    data = arrays.address(f, m, where)
+    return dataclasses.replace(m, data=data, dims=m.dims[outer:], strides=m.strides[outer:])
+
+
+def _nest(f: FunctionLowering, dims: list[Any], body: Callable[[list[str]], None]) -> None:
+    def level(axis: int, index: list[str]) -> None:
+        if axis == len(dims):
+            body(index)
+        else:
+            arrays.count_loop(f, 0, dims[axis], 1, lambda i: level(axis + 1, [*index, i]))
+
+    level(0, [])
+
+
+def _equal(f: FunctionLowering, operation: Operation, p: Any, q: Any) -> bool:
+    """Whether two dimensions are equal, checked at run time where they are not known."""
+    if p == q:
+        return True
+    if isinstance(p, int) and isinstance(q, int):
+        return False
+    f.guard(f.b.value(f"icmp eq i64 {p}, {q}"), operation)
+    return True
+
+
+def _swapped(m: Memory) -> Memory:
+    """A matrix transposed."""
+    return dataclasses.replace(m, dims=m.dims[::-1], strides=m.strides[::-1], contiguous=False)
+
+
+def operand(f: FunctionLowering, v: Any, dtype: np.dtype[Any]) -> Memory:
+    """An array in memory, of a dtype."""
+    if v.dtype != dtype:
+        v = Lazy(dtype, arrays.dims_of(v), arrays.Map("astype", (dtype,), dtype), (v,))
+    return arrays.memory(f, v)
+
+
+# -- products in registers -----------------------------------------------------------------------------------
+
+
+def _tiny(f: FunctionLowering, operation: Operation, t: Any, x: Any, y: Any) -> bool:
+    out = operation.outputs[0]
+    shapes = [arrays.dims_of(x), arrays.dims_of(y), t.shape]
+    if not all(isinstance(d, int) for s in shapes for d in s) or any(len(s) > 2 for s in shapes):
+        return False
+    small = all(math.prod(s) <= SMALL for s in shapes) and t.dtype.kind != "c"
+    return small and f.is_pure(out) and id(out) not in f.plan.memory and id(out) not in f.plan.objects
+
+
+def _straight(f: FunctionLowering, t: Any, x: Any, y: Any) -> Elements:
+    lanes = Lanes(f.b)
+    ex, ey = arrays.elements(f, x), arrays.elements(f, y)
+    xs = [lanes.cast(p, ex.dtype, t.dtype)[0] for p in ex.items]
+    ys = [lanes.cast(p, ey.dtype, t.dtype)[0] for p in ey.items]
+    count = ex.shape[-1]
+    rows = ex.shape[0] if len(ex.shape) == 2 else 1
+    columns = ey.shape[1] if len(ey.shape) == 2 else 1
+    items = []
+    for i in range(rows):
+        for j in range(columns):
+            total = f.literal(0, t.dtype)[0]
+            for k in range(count):
+                total = _multiply_add(lanes, t.dtype, xs[i * count + k], ys[k * columns + j], total)
+            items.append((total,))
+    return Elements(t.dtype, tuple(t.shape), tuple(items))
+
+
+def _multiply_add(lanes: Lanes, dtype: np.dtype[Any], x: str, y: str, total: str) -> str:
+    kind = register(dtype)
+    if dtype.kind == "f":
+        return lanes.intrinsic("fmuladd", kind, x, y, total)
+    one = ELEMENT["multiply"](lanes, dtype, (x,), (y,))
+    return ELEMENT["add"](lanes, dtype, (total,), one)[0]
+
+
+# -- the product of two matrices -----------------------------------------------------------------------------
+
+
+def sizes_of(a: Memory, b: Memory) -> Any:
+    """Rows, inner dimension and columns of a product."""
+    return *a.dims, b.dims[1]
+
+
+def multiply(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
+    """c = a @ b for matrices of one dtype; the rows of c are dense."""
+    m, k, n = sizes_of(a, b)
+    dtype = c.dtype
+    if dtype.kind not in "fc":
+        _plainly(f, c, a, b)
+        return
+    letter = blas.LETTER[key(dtype)]
+    routine = blas.symbol(f"{letter}gemv" if 1 in (m, n) else f"{letter}gemm")
+    if routine is None:
+        _plainly(f, c, a, b)
+        return
+    size: Any = f.times(f.times(m, n), k)
+    limit = FEW_OF_VECTOR if 1 in (m, n) else FEW
+    ours = _small_product if dtype.kind == "f" else _plainly
+    if isinstance(size, int):
+        if size == 0 or (size <= limit and dtype.kind == "f") or max(m, n, k) >= HUGE:
+            ours(f, c, a, b)
+        else:
+            _by_blas(f, routine, c, a, b)
+        return
+    few = f.b.value(f"icmp ule i64 {size}, {limit if dtype.kind == 'f' else 0}")
+    for d in (m, n, k):
+        if isinstance(d, str):
+            few = f.b.value(f"or i1 {few}, {f.b.value(f'icmp uge i64 {d}, {HUGE}')}")
+    small, large, after = f.b.label("few"), f.b.label("many"), f.b.label("product")
+    f.b.branch(few, small, large)
+    f.b.start(small)
+    ours(f, c, a, b)
+    f.b.jump(after)
+    f.b.start(large)
+    _by_blas(f, routine, c, a, b)
+    f.b.jump(after)
+    f.b.start(after)
+
+
+def _plainly(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
+    """Row by row of b, for all dtypes."""
+    dtype = c.dtype
+    arrays.fill(f, c, _literal(f, 0, dtype))
+    width = arrays.width_for(b, dtype) if b.strides[1] == dtype.itemsize else 1
+
+    def body(lanes: Lanes, index: list[str]) -> None:
+        i, p, j = index
+        x = tuple(lanes.splat(s, register(dtype)) for s in arrays.load(f, Lanes(f.b), a, [i, p]))
+        products = ELEMENT["multiply"](lanes, dtype, x, arrays.load(f, lanes, b, [p, j]))
+        total = ELEMENT["add"](lanes, dtype, arrays.load(f, lanes, c, [i, j]), products)
+        arrays.store(f, lanes, c, [i, j], total)
+
+    arrays.nest(f, [a.dims[0], a.dims[1], b.dims[1]], width, body)
+
+
+# -- BLAS ----------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Form:
+    """A matrix as BLAS takes it: dense by rows (`by_rows` holds) or by columns, `step` elements apart."""
+
+    data: str
+    step: Any
+    by_rows: bool | str
+
+
+def blas_form(f: FunctionLowering, m: Memory) -> Form:
+    """A matrix as BLAS takes it; one that is not dense either way is copied."""
+    rows, columns = m.dims
+    size = m.dtype.itemsize
+    if m.contiguous:
+        return Form(m.data, _at_least_one(f, columns), True)
+    by_rows, by_columns = _is_dense(f, m), _is_dense(f, _swapped(m))
+    if by_rows is True:
+        return Form(m.data, _step(f, rows, columns, m.strides[0], size), True)
+    if by_columns is True and by_rows is False:
+        return Form(m.data, _step(f, columns, rows, m.strides[1], size), False)
+    if by_rows is False and by_columns is False:
+        return Form(copied(f, m).data, _at_least_one(f, columns), True)
+    b = f.b
+    texts = ["true" if t is True else "false" if t is False else t for t in (by_rows, by_columns)]
+    direct, other, after = b.label("dense"), b.label("copy"), b.label("form")
+    b.branch(b.value(f"or i1 {texts[0]}, {texts[1]}"), direct, other)
+    b.start(direct)
+    steps = [
+        _step(f, rows, columns, m.strides[0], size),
+        _step(f, columns, rows, m.strides[1], size),
+    ]
+    step = b.value(f"select i1 {texts[0]}, i64 {steps[0]}, i64 {steps[1]}")
+    direct = b.block
+    b.jump(after)
+    b.start(other)
+    copy = copied(f, m)
+    least = _at_least_one(f, columns)
+    other = b.block
+    b.jump(after)
+    b.start(after)
+    data, step_phi, form = b.phi("ptr"), b.phi("i64"), b.phi("i1")
+    data.incoming = [(m.data, direct), (copy.data, other)]
+    step_phi.incoming = [(step, direct), (str(least), other)]
+    form.incoming = [(texts[0], direct), ("true", other)]
+    return Form(data.name, step_phi.name, form.name)
+
+
+def _at_least_one(f: FunctionLowering, d: Any) -> Any:
+    return max(d, 1) if isinstance(d, int) else f.b.call("i64", "llvm.smax.i64", f"i64 {d}", "i64 1")
+
+
+def _step(f: FunctionLowering, rows: Any, columns: Any, stride: Any, size: int) -> Any:
+    """How many elements lie between two rows."""
+    if rows == 1:
+        return _at_least_one(f, columns)
+    step: Any = stride // size if isinstance(stride, int) else f.b.value(f"sdiv i64 {stride}, {size}")
+    if isinstance(rows, int):
+        return step
+    one = f.b.value(f"icmp sle i64 {rows}, 1")
+    return f.b.value(f"select i1 {one}, i64 {_at_least_one(f, columns)}, i64 {step}")
+
+
+def _is_dense(f: FunctionLowering, m: Memory) -> bool | str:
+    """Whether rows are dense and lie one after the other: known, or an IR test."""
+    (rows, columns), (across, along), size = m.dims, m.strides, m.dtype.itemsize
+    tests: list[str] = []
+    known: bool | None
+
+    def test(good: bool | None, text: Callable[[], str]) -> bool:
+        """False if it certainly does not hold."""
+        if good is None:
+            tests.append(text())
+        return good is not False
+
+    b = f.b
+
+    def or_few(condition: str, d: Any) -> str:
+        if isinstance(d, int):
+            return condition
+        return b.value(f"or i1 {condition}, {b.value(f'icmp sle i64 {d}, 1')}")
+
+    if not (isinstance(columns, int) and columns <= 1):
+        decided = isinstance(along, int) and (along == size or isinstance(columns, int))
+        known = along == size if decided else None
+        if not test(known, lambda: or_few(b.value(f"icmp eq i64 {along}, {size}"), columns)):
+            return False
+    if isinstance(rows, int) and rows <= 1:
+        return _all_of(f, tests)
+    least = f.times(columns, size)
+    known = None
+    if isinstance(across, int) and isinstance(least, int):
+        good = across % size == 0 and least <= across < HUGE * size
+        known = good if good or isinstance(rows, int) else None
+
+    def far_enough() -> str:
+        whole = b.value(f"icmp eq i64 {b.value(f'srem i64 {across}, {size}')}, 0")
+        far = b.value(f"icmp sge i64 {across}, {least}")
+        near = b.value(f"icmp slt i64 {across}, {HUGE * size}")
+        return or_few(b.value(f"and i1 {whole}, {b.value(f'and i1 {far}, {near}')}"), rows)
+
+    return _all_of(f, tests) if test(known, far_enough) else False
+
+
+def _all_of(f: FunctionLowering, tests: list[str]) -> bool | str:
+    if not tests:
+        return True
+    whole = tests[0]
+    for t in tests[1:]:
+        whole = f.b.value(f"and i1 {whole}, {t}")
+    return whole
+
+
+def by_reference(f: FunctionLowering, value: Any) -> str:
+    """A place that holds an integer, as Fortran wants its arguments."""
+    place = f.b.alloca("i32", 4)
+    narrow = str(value) if isinstance(value, int) else f.b.value(f"trunc i64 {value} to i32")
+    f.b.emit(f"store i32 {narrow}, ptr {place}")
+    return f"ptr {place}"
+
+
+def letter(f: FunctionLowering, c: str) -> str:
+    name = f"ag.letter.{c}"
+    f.b.module.globals[name] = f'@{name} = private unnamed_addr constant [1 x i8] c"{c}"'
+    return f"@{name}"
+
+
+def _literal(f: FunctionLowering, value: int, dtype: np.dtype[Any]) -> Number:
+    return Number(Scalar(dtype), dtype, f.literal(value, dtype))
+
+
+def _choose(f: FunctionLowering, test: bool | str, kind: str, x: Any, y: Any) -> Any:
+    if isinstance(test, bool):
+        return x if test else y
+    return f.b.value(f"select i1 {test}, {kind} {x}, {kind} {y}")
+
+
+def _constant(f: FunctionLowering, dtype: np.dtype[Any], value: int) -> str:
+    place = f.b.alloca(f"[2 x {register(dtype)}]", 16)
+    f.store_scalar(place, _literal(f, value, dtype))
+    return f"ptr {place}"
+
+
+def _by_blas(f: FunctionLowering, routine: str, c: Memory, a: Memory, b: Memory) -> None:
+    """c = a @ b. BLAS counts by columns: it computes c.T = b.T @ a.T."""
+    m, k, n = sizes_of(a, b)
+    one, zero = _constant(f, c.dtype, 1), _constant(f, c.dtype, 0)
+    if 1 in (m, n):
+        if n != 1:
+            a, b, m, n = _swapped(b), _swapped(a), n, 1
+        form, x = blas_form(f, a), _dense_vector(f, b)
+        turned = _choose(f, form.by_rows, "ptr", letter(f, "T"), letter(f, "N"))
+        sizes = [_choose(f, form.by_rows, "i64", p, q) for p, q in ((k, m), (m, k))]
+        ref, step = [by_reference(f, s) for s in sizes], by_reference(f, 1)
+        f.b.call(
+            "void", routine, f"ptr {turned}", *ref, one, f"ptr {form.data}", by_reference(f, form.step),
+            f"ptr {x.data}", step, zero, f"ptr {c.data}", step,
+        )  # fmt: skip
+        return
+    first, second = blas_form(f, a), blas_form(f, b)
+    turns = [
+        f"ptr {_choose(f, form.by_rows, 'ptr', letter(f, 'N'), letter(f, 'T'))}" for form in (second, first)
+    ]
+    f.b.call(
+        "void", routine, *turns, by_reference(f, n), by_reference(f, m), by_reference(f, k), one,
+        f"ptr {second.data}", by_reference(f, second.step), f"ptr {first.data}", by_reference(f, first.step),
+        zero, f"ptr {c.data}", by_reference(f, n),
+    )  # fmt: skip
+
+
+def _dense_vector(f: FunctionLowering, m: Memory) -> Memory:
+    """A matrix of one column (or row) as a dense vector."""
+    axis = 0 if m.dims[1] == 1 else 1
+    vector = dataclasses.replace(m, dims=(m.dims[axis],), strides=(m.strides[axis],))
+    dense = m.contiguous or vector.strides[0] == m.dtype.itemsize
+    return dataclasses.replace(vector, contiguous=True) if dense else copied(f, vector)
+
+
+def copied(f: FunctionLowering, m: Memory) -> Memory:
+    """A dense copy of a matrix or vector, for this product only."""
+    size = m.dtype.itemsize
+    known = [d for d in m.dims if isinstance(d, int)]
+    count = math.prod(known) * size
+    if len(known) == len(m.dims) and count <= STACK:
+        place = f.b.alloca(f"[{max(count, 1)} x i8]", 64)
+        target = f.as_contiguous(Memory(m.dtype, place, m.dims, (), root=("stack", place)))
+    else:
+        target = arrays.allocate(f, m.dtype, m.dims)
+    rows, across = (m.dims[0], m.strides[0]) if len(m.dims) == 2 else (1, 0)
+    f.b.call(
+        "void", routines.name_of("copy", m.dtype), f"ptr {target.data}", f"ptr {m.data}", f"i64 {across}",
+        f"i64 {m.strides[-1]}", f"i64 {rows}", f"i64 {m.dims[-1]}",
+    )  # fmt: skip
+    return target
+
+
+# -- small products ------------------------------------------------------------------------------------------
+
+
+def _small_product(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
+    """c = a @ b for real matrices by a routine."""
+    m, k, n = sizes_of(a, b)
+    size = c.dtype.itemsize
+    if n == 1 and a.strides[1] == size:
+        x = _dense_vector(f, b)
+        name = routines.name_of("rows", c.dtype, k)
+        f.b.call(
+            "void", name, f"ptr {c.data}", f"ptr {a.data}", f"i64 {a.strides[0]}", f"ptr {x.data}",
+            f"i64 {m}", f"i64 {k}",
+        )  # fmt: skip
+        return
+    if n == 1:
+        a, b, m, n = _swapped(b), _swapped(a), 1, m
+        c = dataclasses.replace(c, dims=(1, n), strides=(0, size))
+    if b.strides[1] != size and n != 1:
+        b = copied(f, b)
+    name = routines.name_of("row" if m == 1 else "matrix", c.dtype, n)
+    f.b.call(
+        "void", name, f"ptr {c.data}", f"i64 {c.strides[0]}", f"ptr {a.data}", f"i64 {a.strides[0]}",
+        f"i64 {a.strides[1]}", f"ptr {b.data}", f"i64 {b.strides[0]}", f"i64 {m}", f"i64 {n}", f"i64 {k}",
+    )  # fmt: skip
+
+
+def dot(f: FunctionLowering, x: Memory, y: Memory) -> str:
+    """The sum of the products of two real vectors of one length."""
+    name = routines.name_of("dot", x.dtype, x.dims[0])
+    return f.b.call(
+        register(x.dtype), name, f"ptr {x.data}", f"i64 {x.strides[0]}", f"ptr {y.data}",
+        f"i64 {y.strides[0]}", f"i64 {x.dims[0]}",
+    )  # fmt: skip

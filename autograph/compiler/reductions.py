@@ -485,40 +485,6 @@ def _outer(
     del lanes
 
 
-@rule("matmul", "np.dot", "np.matmul", "ndarray.dot", "np.inner", "np.vdot")
-def matmul(
-    f: FunctionLowering, operation: Operation, a: Value, b: Value, *rest: Any, **options: Any
-) -> Value | None:
-    if rest or options:
-        return None
-    values = [arrays.value_as_array(f, v) if isinstance(v, Value) else None for v in (a, b)]
-    if any(not isinstance(v, (Memory, Elements, Lazy)) for v in values):
-        return None
-    x, y = values
-    dx, dy = arrays.dims_of(x), arrays.dims_of(y)
-    out = operation.outputs[0]._ag_type
-    dtype = scalar_dtype(out)
-    if len(dx) == 1 and len(dy) == 1 and dtype is not None and dtype.kind in "fiu":
-        if dx[0] != dy[0]:
-            if isinstance(dx[0], int) and isinstance(dy[0], int):
-                return None
-            f.guard(f.b.value(f"icmp eq i64 {dx[0]}, {dy[0]}"), operation)
-        product = Lazy(dtype, dx, arrays.Map("multiply", (dtype, dtype), dtype), (x, _of_length(y, dx)))
-        if isinstance(x, Elements) and isinstance(y, Elements):
-            product = arrays.elements(f, product)  # type: ignore[assignment]
-        return reduce(f, operation, "sum", product, {0}, dtype, False, True)
-    from autograph.compiler import linear
-
-    return linear.product(f, operation, x, y)
-
-
-def _of_length(v: Any, dims: tuple[Any, ...]) -> Any:
-    """The same array; its length is known to be equal."""
-    if isinstance(v, Memory):
-        return dataclasses.replace(v, dims=dims)
-    return v
-
-
 @rule("ndarray.argmax", "ndarray.argmin", "np.argmax", "np.argmin")
 def position(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **options: Any) -> Value | None:
     out = operation.outputs[0]._ag_type

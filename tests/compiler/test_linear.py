@@ -1,0 +1,187 @@
+"""Matrix products, joins and linear algebra as machine code, against NumPy."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autograph as ag
+from autograph.graph.graph import Graph
+
+pytest.importorskip("llvmlite")
+
+TOLERANCE = {"f4": 2e-4, "c8": 2e-4, "f8": 1e-11, "c16": 1e-11}
+
+
+@pytest.fixture(autouse=True)
+def _native(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOGRAPH_BACKEND", "native")
+
+
+def callbacks(graph: Graph) -> set[str]:
+    """The operations that machine code calls back."""
+    assert graph.native and all(graph.native.values()), graph.native_reason
+    return {o.name for native in graph.native.values() for o in native.fallbacks}
+
+
+def same(given: Any, expected: Any) -> None:
+    if isinstance(expected, (tuple, list)):
+        assert type(given) is type(expected) and len(given) == len(expected)
+        for g, e in zip(given, expected):
+            same(g, e)
+        return
+    assert type(given) is type(expected)
+    assert np.shape(given) == np.shape(expected)
+    if not hasattr(expected, "dtype"):
+        assert given == expected
+        return
+    assert given.dtype == expected.dtype
+    tolerance = TOLERANCE.get(f"{expected.dtype.kind}{expected.dtype.itemsize}", 0)
+    np.testing.assert_allclose(given, expected, rtol=tolerance, atol=tolerance)
+
+
+def check(fn: Any, *args: Any, called: set[str] = frozenset()) -> None:  # type: ignore[assignment]
+    """Machine code gives what plain Python gives, and calls back only what is named."""
+    staged = ag.to_graph(fn)
+    same(staged(*args), fn(*args))
+    assert callbacks(staged.get_graph(*args)) <= called
+
+
+def make(shape: Any, dtype: str = "f8", seed: int = 0) -> Any:
+    generator = np.random.default_rng(seed)
+    kind = np.dtype(dtype).kind
+    if kind in "iub":
+        return generator.integers(0, 2 if kind == "b" else 9, shape).astype(dtype)
+    x = generator.standard_normal(shape)
+    return (x + 1j * generator.standard_normal(shape) if kind == "c" else x).astype(dtype)
+
+
+def layouts(x: Any) -> Any:
+    """The same values in memory in several ways."""
+    yield x
+    for step in (2, -1):
+        index = (slice(None, None, step),) * x.ndim
+        wide = np.zeros([abs(step) * d for d in x.shape], x.dtype)
+        wide[index] = x
+        yield wide[index]
+    if x.ndim == 2:
+        yield np.ascontiguousarray(x.T).T
+        wide = np.zeros((x.shape[0], x.shape[1] + 3), x.dtype)
+        wide[:, 1:-2] = x
+        yield wide[:, 1:-2]
+
+
+def check_products(pairs: list[Any]) -> None:
+    """All products of an array by the next one, in one graph."""
+    text = "def products(*a):\n    return ("
+    text += "".join(f"\n        a[{i}] @ a[{i + 1}]," for i in range(0, len(pairs), 2)) + "\n    )\n"
+    name = f"products_{len(pairs)}.py"
+    linecache.cache[name] = len(text), None, text.splitlines(True), name
+    scope: dict[str, Any] = {}
+    exec(compile(text, name, "exec"), scope)
+    check(scope["products"], *pairs)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16", "i4", "b1"])
+def test_products_of_all_sizes(dtype: str) -> None:
+    pairs = []
+    for m, k, n in itertools.product((0, 1, 3, 21), (0, 1, 5, 18), (0, 1, 4, 35)):
+        pairs += [make((m, k), dtype), make((k, n), dtype, 1)]
+    for m, k in itertools.product((0, 1, 3, 19), (0, 1, 5, 35)):
+        pairs += [make((m, k), dtype), make(k, dtype, 1), make(m, dtype), make((m, k), dtype, 1)]
+        pairs += [make(k, dtype), make(k, dtype, 1)]
+    for m, k, n in ((70, 80, 90), (1, 300, 200), (200, 300, 1)):
+        pairs += [make((m, k), dtype), make((k, n), dtype, 1), make((m, k), dtype), make(k, dtype, 1)]
+    check_products(pairs)
+
+
+@pytest.mark.parametrize(("m", "k", "n"), [(3, 4, 5), (1, 4, 7), (50, 60, 70), (1, 300, 200), (200, 300, 1)])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_products_of_all_layouts(m: int, k: int, n: int, dtype: str) -> None:
+    pairs: list[Any] = []
+    for a, b in itertools.product(layouts(make((m, k), dtype)), layouts(make((k, n), dtype, 1))):
+        pairs += [a, b]
+    for a in layouts(make((m, k), dtype)):
+        for x, y in zip(layouts(make(k, dtype, 1)), layouts(make(m, dtype, 2))):
+            pairs += [a, x, y, a, x, x]
+    check_products(pairs)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16", "i8"])
+def test_products_of_slices_of_unknown_sizes(dtype: str) -> None:
+    @ag.to_graph
+    def fn(a: Any, b: Any, i: Any, j: Any, k: Any) -> Any:
+        x, y = a[:i, :k], b[:k, :j]
+        return x @ y, x @ b[:k, 0], a[0, :k] @ y, a[0, :k] @ b[:k, 1], x @ a[:i, :k].T, a[:k, :i].T @ y
+
+    a, b = make((80, 80), dtype), make((80, 80), dtype, 1)
+    for i, j, k in [*itertools.product((0, 1, 6), repeat=3), (80, 1, 80), (80, 70, 60)]:
+        graph = fn.get_graph(a, b, i, j, k)
+        same(fn(a, b, i, j, k), fn.python_function(a, b, i, j, k))
+        assert not callbacks(graph)
+
+
+@pytest.mark.parametrize("p", ["f4", "f8", "i8", "i4", "b1", "c8"])
+def test_products_of_two_dtypes(p: str) -> None:
+    pairs: list[Any] = []
+    for q in ("f4", "f8", "i8", "i4", "b1", "c8"):
+        pairs += [make((3, 4), p), make((4, 5), q), make(4, p), make((4, 5), q), make(4, p), make(4, q)]
+    check_products(pairs)
+
+
+def test_batches() -> None:
+    shapes = [
+        ((2, 3, 4), (4, 5)), ((2, 3, 4), (2, 4, 5)), ((1, 3, 4), (2, 4, 5)), ((3, 4), (2, 4, 5)),
+        ((2, 1, 3, 4), (6, 4, 5)), ((2, 3, 4), (4,)), ((4,), (2, 4, 5)), ((0, 3, 4), (0, 4, 5)),
+        ((3, 40, 50), (50, 60)), ((3, 40, 50), (3, 50, 60)),
+    ]  # fmt: skip
+    check_products([make(s, "f8", i) for i, s in enumerate(itertools.chain.from_iterable(shapes))])
+
+
+def test_functions_for_products() -> None:
+    def fn(a: Any, b: Any, x: Any, c: Any) -> Any:
+        return (
+            np.dot(a, b), a.dot(x), np.matmul(x, b), np.inner(a, b.T), np.inner(x, b.T), np.inner(a, x),
+            np.vdot(x, x), np.inner(x, x), np.dot(c, b), np.dot(c, x), (2 * a) @ (b + 1),
+        )  # fmt: skip
+
+    check(fn, make((3, 20)), make((20, 20)), make(20), make((2, 5, 20)))
+
+
+def test_not_a_number_goes_through() -> None:
+    a = np.array([[np.nan, 1.0], [np.inf, 2.0]])
+    check_products([a, a, a, np.zeros(2), np.zeros((0, 2)), a, a, a[:, :0], np.ones((3, 2)), a])
+
+
+def test_wrong_sizes_raise_as_numpy() -> None:
+    @ag.to_graph
+    def fn(a: Any, b: Any, k: Any) -> Any:
+        return a[:, :k] @ b
+
+    a = make((3, 4))
+    fn(a, a.T, 4)
+    with pytest.raises(ValueError, match=r"size 4 is different from 2"):
+        fn(a, a.T, 2)
+    with pytest.raises(ValueError, match=r"size 3 is different from 4"):
+        fn(a, a, 4)
+
+
+def test_product_is_a_new_array() -> None:
+    @ag.to_graph
+    def fn(a: Any, b: Any) -> Any:
+        c = a @ b
+        d = c
+        a[:] = a @ b
+        d[0, 0] = 7.0
+        b[0] -= a @ b[1]
+        return a, c, b
+
+    def run(call: Any) -> Any:
+        a, b = make((5, 5)), make((5, 5), "f8", 1)
+        return call(a, b), a, b
+
+    same(run(fn), run(fn.python_function))
