@@ -48,3 +48,8 @@ def test_scaling_runs() -> None:
 @pytest.mark.slow
 def test_calls_run() -> None:
     assert "import autograph" in run("calls.py", "--repeats", "1")
+
+
+@pytest.mark.slow
+def test_the_front_end_is_measured() -> None:
+    assert "\nstraight " in run("frontend.py", "1")
