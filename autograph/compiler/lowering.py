@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -233,6 +233,7 @@ class FunctionLowering:
         self.counters: set[int] = set()
         self.uses = _uses(graph)
         self.evaluated: dict[Any, Any] = {}
+        self.slot_sets: SlotSets = {}
 
     # -- the function ----------------------------------------------------------------------------------------
 
@@ -791,8 +792,10 @@ class FunctionLowering:
         value = self.env.pop(id(tensor), None)
         if value is None:
             return
-        for slot in _large_slots(value):
-            if not any(slot in _slots(other) for other in self.env.values()):
+        large = _large_slots(value, self.slot_sets)
+        if large:
+            used = {slot for other in self.env.values() for slot in _slots(other, self.slot_sets)}
+            for slot in sorted(large - used):
                 self.set_slot(slot, "null")
 
     def virtual_items(self, leaf: Any) -> tuple[Value, ...] | None:
@@ -1178,7 +1181,11 @@ def _all_inputs(operation: Operation) -> Iterator[Tensor]:
                 yield leaf
 
 
-def _slots(value: Any) -> Iterator[int]:
+SlotSets = dict[tuple[int, bool], tuple[Lazy, frozenset[int]]]
+"""The slots that arrays which are put off (long chains) refer to: all, or the large ones."""
+
+
+def _slots(value: Any, known: SlotSets) -> Iterable[int]:
     """The slots that a value refers to."""
     if isinstance(value, (Memory, Object)):
         if value.slot is not None:
@@ -1187,28 +1194,33 @@ def _slots(value: Any) -> Iterator[int]:
         if value.origin is not None:
             yield value.origin
     elif isinstance(value, Lazy):
-        for argument in value.args:
-            yield from _slots(argument)
+        key = id(value), False
+        if key not in known:
+            known[key] = value, frozenset(slot for a in value.args for slot in _slots(a, known))
+        yield from known[key][1]
     else:
         for item in getattr(value, "items", None) or getattr(value, "virtual", None) or ():
-            yield from _slots(item)
+            yield from _slots(item, known)
 
 
 LARGE = 4096
 
 
-def _large_slots(value: Any) -> set[int]:
+def _large_slots(value: Any, known: SlotSets) -> frozenset[int]:
     """The slots of arrays that may be large, in a value that dies."""
     if isinstance(value, Memory):
         if value.slot is None:
-            return set()
+            return frozenset()
         size = value.dtype.itemsize
         for d in value.dims:
             size = size * d if isinstance(d, int) else LARGE
-        return {value.slot} if size >= LARGE else set()
+        return frozenset([value.slot] if size >= LARGE else ())
     if isinstance(value, Lazy):
-        return {slot for argument in value.args for slot in _large_slots(argument)}
-    return set()
+        key = id(value), True
+        if key not in known:
+            known[key] = value, frozenset(slot for a in value.args for slot in _large_slots(a, known))
+        return known[key][1]
+    return frozenset()
 
 
 def _uses(graph: Graph) -> dict[int, int]:
@@ -1458,6 +1470,11 @@ def compile_graph(
     from autograph.compiler import arrays, containers, numbers  # noqa: F401 - they register their rules
 
     plan = Plan(contiguous=contiguous, distinct=distinct)
+    for g in graph.functions():  # without a look at the results, their second use would start all over
+        for leaf in g.body.results or ():
+            is_made = isinstance(leaf, Tensor) and leaf._ag_op is not None and leaf._ag_op.op is not None
+            if is_made and array_type(leaf._ag_type) is not None:
+                plan.objects.add(id(leaf))
     for _ in range(MAX_RETRIES):
         compilation = Compilation(graph, plan)
         try:

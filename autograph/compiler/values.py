@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ REGISTER = {
 """The IR type of a scalar of a dtype, by kind and size; complex numbers are pairs."""
 
 
+@functools.cache
 def key(dtype: np.dtype[Any]) -> str:
     """Kind and size: 'f8', 'i4', 'b1', 'c16'."""
     return f"{dtype.kind}{dtype.itemsize}"
@@ -38,6 +40,7 @@ def part(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
 
 
+@functools.cache
 def register(dtype: np.dtype[Any]) -> str:
     return REGISTER[key(part(dtype))]
 
@@ -47,6 +50,7 @@ def memory(dtype: np.dtype[Any]) -> str:
     return "i8" if dtype.kind == "b" else register(dtype)
 
 
+@functools.cache
 def supported(dtype: np.dtype[Any]) -> bool:
     return dtype.isnative and (key(dtype) in REGISTER or key(dtype) in ("c8", "c16"))
 
