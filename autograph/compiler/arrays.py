@@ -13,6 +13,7 @@ import numpy as np
 from autograph.compiler.elementwise import COST, ELEMENT, SCALAR_ONLY, Lanes, NoRule
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import (
+    Computed,
     Elements,
     Known,
     Lazy,
@@ -281,6 +282,9 @@ def evaluate(
             one = f.b.value(f"icmp eq i64 {d}, 1")
             i = f.b.value(f"select i1 {one}, i64 0, i64 {i}")
         where.append(i)
+    if isinstance(v, Computed):
+        dense = bool(own) and where[-1] == index[-1] and own[-1] == dims[-1]
+        return computed(f, lanes, v, where, dense)
     if isinstance(v, Lazy):
         if lanes.width > 1 and not (own and where[-1] == index[-1] and own[-1] == dims[-1]):
             single = evaluate_map(f, Lanes(f.b), v.op, list(v.args), where, v.dims)
@@ -291,6 +295,28 @@ def evaluate(
     assert isinstance(v, Memory)
     inner = bool(own) and len(index) > 0 and where[-1] == index[-1] and own[-1] == dims[-1]
     return load(f, lanes, v, where, vector=inner)
+
+
+def computed(
+    f: FunctionLowering, lanes: Lanes, v: Computed, index: list[str], dense: bool
+) -> tuple[str, ...]:
+    """The element, or vector of elements where `dense`, of an array that is given by its elements."""
+    if lanes.width == 1 or (v.vector and dense):
+        found: tuple[str, ...] = v.element(lanes, index)
+        return found
+    kind = register(v.dtype)
+    if not dense:
+        return tuple(lanes.splat(p, kind) for p in v.element(Lanes(f.b), index))
+    result = "poison"
+    for k in range(lanes.width):
+        at = str(f.plus(_number_or_name(index[-1]), k))
+        one = v.element(Lanes(f.b), [*index[:-1], at])[0]
+        result = f.b.value(f"insertelement {lanes.type(kind)} {result}, {kind} {one}, i64 {k}")
+    return (result,)
+
+
+def _number_or_name(i: str) -> Any:
+    return i if i.startswith("%") else int(i)
 
 
 def _pick(f: FunctionLowering, lanes: Lanes, v: Elements, where: list[str]) -> tuple[str, ...]:
@@ -440,7 +466,7 @@ def count_loop(f: FunctionLowering, start: Any, stop: Any, step: int, body: Call
 def leaves_of(v: Any, out: list[Any] | None = None) -> list[Any]:
     """The arrays and numbers that a lazy array is computed of."""
     out = [] if out is None else out
-    if isinstance(v, Lazy):
+    if isinstance(v, Lazy) and not isinstance(v, Computed):
         for a in v.args:
             leaves_of(a, out)
     else:
@@ -448,8 +474,15 @@ def leaves_of(v: Any, out: list[Any] | None = None) -> list[Any]:
     return out
 
 
+def read_by(v: Any) -> list[Memory]:
+    """All arrays in memory that a value is computed of."""
+    if isinstance(v, Lazy):
+        return [m for a in v.args for m in read_by(a)]
+    return [v] if isinstance(v, Memory) else []
+
+
 def maps_of(v: Value) -> list[Lazy]:
-    if not isinstance(v, Lazy):
+    if not isinstance(v, Lazy) or isinstance(v, Computed):
         return []
     return [v] + [m for a in v.args for m in maps_of(a)]
 
@@ -462,6 +495,9 @@ def width_for(v: Any, target: np.dtype[Any]) -> int:
         if m.op.name in SCALAR_ONLY:
             return 1
     if any(d.kind == "c" for d in dtypes):
+        return 1
+    single = [x for x in leaves_of(v) if isinstance(x, Computed) and not x.vector]
+    if single and sum(COST[m.op.name] for m in maps_of(v)) < 15:
         return 1
     size = max(d.itemsize for d in dtypes)
     return {8: 8, 4: 16, 2: 16, 1: 32}[size]
@@ -551,7 +587,7 @@ def _in_memory(f: FunctionLowering, v: Value) -> Value:
     """The same value with all its arrays in memory: inside a loop they are indexed."""
     if isinstance(v, Elements):
         return memory(f, v)
-    if isinstance(v, Lazy):
+    if isinstance(v, Lazy) and not isinstance(v, Computed):
         return Lazy(v.dtype, v.dims, v.op, tuple(_in_memory(f, a) for a in v.args), v.cost)
     return v
 
@@ -862,7 +898,9 @@ def get_item(f: FunctionLowering, operation: Operation, x: Value, index: Any) ->
     m = memory(f, x)
     found = view(f, operation, m, index)
     if found is None:
-        return None
+        from autograph.compiler import indexing
+
+        return indexing.get_item(f, operation, x, index)
     if t is None:
         if found.dims:
             return None
@@ -898,7 +936,14 @@ def set_item(f: FunctionLowering, operation: Operation, x: Value, index: Any, va
 
         return containers.set_item(f, operation, x, index, value)
     source = value_as_array(f, value) if isinstance(value, Value) else None
-    if source is None or _index_parts(index) is None or not _writeable(f, operation, x):
+    if source is None or not _writeable(f, operation, x):
+        f.flush()
+        return None
+    if _index_parts(index) is None:
+        from autograph.compiler import indexing
+
+        if indexing.set_item(f, operation, x, index, source):
+            return Known(None)
         f.flush()
         return None
     return assign(f, operation, x, index, source)
@@ -992,6 +1037,8 @@ def _overlaps(f: FunctionLowering, source: Any, target: Memory) -> bool:
     """Whether elements of a source may be written before they are read."""
     if not isinstance(source, Memory):
         return False
+    if isinstance(source, Computed):
+        return any(f.may_alias(s.root, target.root) for a in source.args for s in read_by(a))
     if source.data == target.data and source.strides == target.strides and source.dims == target.dims:
         return False  # each element is read just before it is written
     return f.may_alias(source.root, target.root)
@@ -1001,7 +1048,18 @@ def _float_into_int(
     f: FunctionLowering, operation: Operation, x: Memory, index: Any, source: Number
 ) -> Value | None:
     f.flush()
-    return None
+    target = view(f, operation, x, index)
+    if target is None:
+        return None
+    parts = Lanes(f.b).cast(source.parts, source.dtype, x.dtype)
+    value = Number(Scalar(x.dtype), x.dtype, parts)
+    place = Memory(x.dtype, target.data, tuple(target.dims), tuple(target.strides), x.slot, root=x.root)
+    fits = indexing.in_range(f, source, x.dtype)
+    indexing.or_callback(f, operation, fits, lambda: fill(f, place, value))
+    return Known(None)
+    """x[index] = a float, x an array of integers: int(source) is written, or what that raises is raised."""
+    from autograph.compiler import indexing
+
 
 
 def inplace(f: FunctionLowering, operation: Operation, name: str, a: Value, b: Value) -> Value | None:
@@ -1212,10 +1270,14 @@ COST["astype"] = 1
 def where(f: FunctionLowering, operation: Operation, *args: Any) -> Value | None:
     out = operation.outputs[0]
     t = array_type(out._ag_type)
-    if len(args) != 3 or t is None or t.dtype.kind == "c":
+    if len(args) == 1:
+        from autograph.compiler import indexing
+
+        return indexing.positions(f, operation, *args)
+    if len(args) != 3 or t is None:
         return None
     values = [value_as_array(f, a) if isinstance(a, Value) else None for a in args]
-    if any(v is None or v.dtype.kind == "c" for v in values):
+    if any(v is None for v in values):
         return None
     return build(f, operation, Map("where", (BOOL, t.dtype, t.dtype), t.dtype), values)
 
@@ -1377,4 +1439,4 @@ def transpose(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **o
     return Memory(m.dtype, m.data, dims, strides, m.slot, False, rank < 2 and m.contiguous, m.root, m.aligned)
 
 
-from autograph.compiler import linear, reductions  # noqa: E402, F401 - they register their rules
+from autograph.compiler import creation, linear, reductions, sorting  # noqa: E402, F401 - they register their rules

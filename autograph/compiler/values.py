@@ -161,6 +161,17 @@ class Lazy(Value):
     cost: int = 1
 
 
+@dataclasses.dataclass(eq=False, slots=True)
+class Computed(Lazy):
+    """A lazy array given by its element at an index; `args` are the arrays that it reads, at any index.
+
+    `element` takes lanes and an index. `vector` says whether it gives vectors along the last axis too.
+    """
+
+    element: Any = None
+    vector: bool = False
+
+
 def array_type(t: Type) -> Array | None:
     """The type as an array of known rank and a supported dtype, if it is one."""
     if isinstance(t, Array) and t.shape is not None and supported(t.dtype):
@@ -175,6 +186,7 @@ def is_number(t: Type) -> bool:
 
 
 __all__ = [
+    "Computed",
     "Elements",
     "Known",
     "Lazy",

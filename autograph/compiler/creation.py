@@ -1,0 +1,1 @@
+"""Arrays of numbers that follow a rule, and rearrangements of arrays."""
