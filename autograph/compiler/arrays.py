@@ -210,7 +210,8 @@ def build(f: FunctionLowering, operation: Operation, op: Map, values: list[Any])
         parts = evaluate_map(f, Lanes(f.b), op, prepared, [], ())
         return Number(out._ag_type, op.result, parts)
     dims = broadcast_dims(f, operation, [dims_of(v) for v in prepared], t)
-    prepared = [_settled(f, v) for v in prepared]
+    if not keeps_order(prepared, dims):
+        return None
     cost = COST[op.name] + sum(v.cost for v in prepared if isinstance(v, Lazy))
     lazy = Lazy(op.result, dims, op, tuple(prepared), cost)
     if _small(dims) and f.is_pure(out) and id(out) not in f.plan.memory:
@@ -220,8 +221,18 @@ def build(f: FunctionLowering, operation: Operation, op: Map, values: list[Any])
     return lazy
 
 
-def _settled(f: FunctionLowering, v: Value) -> Value:
-    return v
+def in_order(v: Value) -> bool:
+    """Whether an array's axes are in C order; a result that has the order of others is NumPy's to make."""
+    return not isinstance(v, Memory) or v.contiguous or v.ordered or len(v.dims) < 2
+
+
+def keeps_order(values: list[Any], dims: tuple[Any, ...]) -> bool:
+    """Whether an elementwise result of arrays is in C order: NumPy keeps an order that all of them have."""
+    return (
+        len(dims) < 2
+        or all(in_order(v) for v in values)
+        or any(in_order(v) and dims_of(v) == dims for v in values)
+    )
 
 
 @functools.cache
@@ -363,7 +374,7 @@ def load(
     if m.dtype.kind == "b":
         raw = b.value(f"load <{lanes.width} x i8>, ptr {pointer}, align 1")
         return (b.value(f"trunc <{lanes.width} x i8> {raw} to <{lanes.width} x i1>"),)
-    return (b.value(f"load {lanes.type(kind)}, ptr {pointer}, align {m.dtype.itemsize}"),)
+    return (b.value(f"load {lanes.type(kind)}, ptr {pointer}, align 1"),)
 
 
 def store(f: FunctionLowering, lanes: Lanes, m: Memory, index: list[str], parts: tuple[str, ...]) -> None:
@@ -376,7 +387,7 @@ def store(f: FunctionLowering, lanes: Lanes, m: Memory, index: list[str], parts:
         wide = b.value(f"zext <{lanes.width} x i1> {parts[0]} to <{lanes.width} x i8>")
         b.emit(f"store <{lanes.width} x i8> {wide}, ptr {pointer}, align 1")
         return
-    b.emit(f"store {lanes.type(kind)} {parts[0]}, ptr {pointer}, align {m.dtype.itemsize}")
+    b.emit(f"store {lanes.type(kind)} {parts[0]}, ptr {pointer}, align 1")
 
 
 # -- memory --------------------------------------------------------------------------------------------------
@@ -447,6 +458,7 @@ def count_loop(f: FunctionLowering, start: Any, stop: Any, step: int, body: Call
             body(str(start))
             return
     head, turn, after = b.label("each"), b.label("item"), b.label("end")
+    b.heavy = b.heavy or not (isinstance(stop, int) and stop <= 256)
     before = b.block
     b.jump(head)
     b.start(head)
@@ -806,7 +818,7 @@ def position(f: FunctionLowering, operation: Operation, index: Value, dim: Any) 
 def _slice(f: FunctionLowering, s: Any, dim: Any) -> tuple[Any, Any, int] | None:
     """Start, length and step of a slice of a dimension."""
     step = 1 if s.step.value is None else s.step.value
-    if type(step) is not int or step == 0:
+    if type(step) is not int or step == 0 or abs(step) >= 2**31:
         return None
     whole: list[Any] = []
     for x in (s.start, s.stop):
@@ -815,7 +827,7 @@ def _slice(f: FunctionLowering, s: Any, dim: Any) -> tuple[Any, Any, int] | None
         elif isinstance(x, Known):
             if not isinstance(x.value, (int, np.integer)):
                 return None
-            whole.append(int(x.value))
+            whole.append(max(-(2**62), min(int(x.value), 2**62)))
         else:
             if x.dtype.kind not in "iu" or (x.dtype.kind == "u" and x.dtype.itemsize == 8):
                 return None
@@ -911,8 +923,9 @@ def get_item(f: FunctionLowering, operation: Operation, x: Value, index: Any) ->
         else (m.contiguous and len(found.dims) <= 1 and found.strides[-1:] in ([m.dtype.itemsize], []))
     )
     return Memory(
-        m.dtype, found.data, tuple(found.dims), tuple(found.strides), m.slot, False, dense, m.root, m.aligned
-    )
+        m.dtype, found.data, tuple(found.dims), tuple(found.strides), m.slot, False, dense, m.root, m.aligned,
+        m.contiguous or m.ordered,
+    )  # fmt: skip
 
 
 def _element(f: FunctionLowering, operation: Operation, x: Elements, index: Any) -> Value | None:
@@ -972,6 +985,8 @@ def assign(f: FunctionLowering, operation: Operation, x: Memory, index: Any, sou
             source = convert(f, operation, source, x.dtype)
         elif source.dtype.kind == "f" and x.dtype.kind in "iu":
             return _float_into_int(f, operation, x, index, source)
+        elif x.dtype.kind in "iu" and not np.can_cast(source.dtype, x.dtype):
+            return _assign_checked(f, operation, x, index, source)
         else:
             source = convert(f, operation, source, x.dtype)
     elif source.dtype.kind == "f" and x.dtype.kind in "iub":
@@ -1021,6 +1036,34 @@ def assign(f: FunctionLowering, operation: Operation, x: Memory, index: Any, sou
     f.flush()
     fill(f, target, source)
     return Known(None)
+
+
+def _assign_checked(
+    f: FunctionLowering, operation: Operation, x: Memory, index: Any, source: Number
+) -> Value | None:
+    """x[index] = a NumPy integer that may not fit; where it does not, NumPy raises, or wraps, itself."""
+    b, lanes = f.b, Lanes(f.b)
+    own, goal = np.iinfo(source.dtype), np.iinfo(x.dtype)
+    fits = "true"
+    for predicate, bound, needed in (
+        ("ge", goal.min, own.min < goal.min),
+        ("le", goal.max, own.max > goal.max),
+    ):
+        if needed:
+            test = lanes.compare(predicate, source.dtype, source.ir, str(bound))
+            fits = test if fits == "true" else b.value(f"and i1 {fits}, {test}")
+    f.flush()
+    quick, slow, after = b.label("fits"), b.label("kernel"), b.label("assigned")
+    b.branch(fits, quick, slow, unlikely="else")
+    b.start(slow)
+    f.decref(f.callback(operation))
+    b.jump(after)
+    b.start(quick)
+    converted = Number(Scalar(x.dtype), x.dtype, lanes.cast(source.parts, source.dtype, x.dtype))
+    done = assign(f, operation, x, index, converted)
+    b.jump(after)
+    b.start(after)
+    return done
 
 
 def _inputs(operation: Operation) -> list[Tensor]:
@@ -1255,9 +1298,7 @@ def astype(f: FunctionLowering, operation: Operation, x: Value, *args: Any, **op
     t = array_type(out._ag_type)
     if t is None or len(args) != 1 or options or not isinstance(x, (Memory, Elements, Lazy)):
         return None
-    if "c" in (t.dtype.kind + x.dtype.kind) or (
-        isinstance(x, Memory) and len(x.dims) > 1 and not x.contiguous
-    ):
+    if "c" in (t.dtype.kind + x.dtype.kind):
         return None
     return build(f, operation, Map("astype", (t.dtype,), t.dtype), [x])
 
@@ -1298,9 +1339,9 @@ def clip(f: FunctionLowering, operation: Operation, *args: Any, **options: Any) 
         t.dtype,
         dims_of(values[0]),
         Map("maximum", (t.dtype,) * 2, t.dtype),
-        (values[0], convert(f, operation, low, t.dtype)),
+        (convert(f, operation, low, t.dtype), values[0]),  # of equal zeros the array's own stays
     )
-    return build(f, operation, Map("minimum", (t.dtype,) * 2, t.dtype), [lower, high])
+    return build(f, operation, Map("minimum", (t.dtype,) * 2, t.dtype), [high, lower])
 
 
 # -- shapes --------------------------------------------------------------------------------------------------

@@ -38,14 +38,8 @@ def run(graph: Graph, arguments: list[Any]) -> Any:
 def variant(graph: Graph, arguments: list[Any]) -> Any:
     """The machine code for such arguments; None where the interpreter must run them."""
     arrays = [a for a in arguments if type(a) is np.ndarray]
-    contiguous = []
-    for a in arrays:
-        flags = a.flags
-        if not flags.aligned:
-            return None
-        contiguous.append(flags.c_contiguous)
     distinct = not any(np.may_share_memory(a, b) for a, b in itertools.combinations(arrays, 2))
-    key = (tuple(contiguous), distinct)
+    key = (tuple(map(layout, arguments)), distinct)
     if graph.native is None:
         graph.native = {}
     try:
@@ -57,14 +51,24 @@ def variant(graph: Graph, arguments: list[Any]) -> Any:
             return graph.native[key]
 
 
-def compile_native(graph: Graph, contiguous: tuple[bool, ...], distinct: bool) -> Any:
+def layout(a: Any) -> int:
+    """Of an array: 2 if it is contiguous, 1 if its axes are in C order, else 0."""
+    if type(a) is not np.ndarray:
+        return 0
+    if a.flags.c_contiguous:
+        return 2
+    steps = [abs(s) for s, d in zip(a.strides, a.shape) if d > 1]
+    return int(0 not in steps and steps == sorted(steps, reverse=True))
+
+
+def compile_native(graph: Graph, layouts: tuple[int, ...], distinct: bool) -> Any:
     """Compiles a graph; None where the compiler declines it."""
     from autograph.compiler import host, lowering, machine
 
     host.register_symbols()
     started = time.perf_counter()
     try:
-        compilation, text = lowering.compile_graph(graph, contiguous, distinct)
+        compilation, text = lowering.compile_graph(graph, layouts, distinct)
     except lowering.Unsupported as reason:
         graph.native_reason = str(reason)
         return None

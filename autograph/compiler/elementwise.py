@@ -129,14 +129,31 @@ class Lanes:
             return self.convert("sitofp" if source.kind == "i" else "uitofp", x, s, t)
         if source.kind == "f":
             wide = "i32" if target.itemsize < 4 or (target.itemsize == 4 and target.kind == "i") else "i64"
-            y = self.convert("fptoui" if target.str[1:] == "u8" else "fptosi", x, s, wide)
-            y = self.b.value(f"freeze {self.type(wide)} {y}")
+            if target.str[1:] == "u8":
+                return self._to_unsigned(x, source)
+            y = self._to_signed(x, source, wide)
             return y if wide == t else self.convert("trunc", y, wide, t)
         if target.itemsize == source.itemsize:
             return x
         if target.itemsize < source.itemsize:
             return self.convert("trunc", x, s, t)
         return self.convert("sext" if source.kind == "i" else "zext", x, s, t)
+
+    def _to_signed(self, x: str, source: np.dtype[Any], wide: str) -> str:
+        """Cut off to an integer; what is out of its range becomes the smallest one, as on the machine."""
+        s, limit = register(source), 2.0 ** (31 if wide == "i32" else 63)
+        size = self.intrinsic("fabs", s, x)
+        fits = self.compare("lt", source, size, self.real(limit, s))
+        y = self.convert("fptosi", self.select(fits, s, x, self.real(0.0, s)), s, wide)
+        return self.select(fits, wide, y, self.constant(str(-int(limit)), wide))
+
+    def _to_unsigned(self, x: str, source: np.dtype[Any]) -> str:
+        """As C compilers do it: numbers from 2^63 on are shifted down first, negative ones wrap."""
+        s, middle = register(source), self.real(2.0**63, register(source))
+        large = self.compare("ge", source, x, middle)
+        y = self._to_signed(self.select(large, s, self.op("fsub", s, x, middle), x), source, "i64")
+        up = self.op("xor", "i64", y, self.constant(str(-(2**63)), "i64"))
+        return self.select(large, "i64", up, y)
 
 
 Rule = Callable[..., Parts]

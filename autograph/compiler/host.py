@@ -40,6 +40,43 @@ def register_symbols() -> None:
     machine.keep(shared)
 
 
+STACK_MARGIN = 512 << 10
+"""Bytes of a thread's stack that are left to what compiled code calls, at most a quarter of it."""
+
+
+class _Attributes(ctypes.Structure):
+    """Room for a `pthread_attr_t`."""
+
+    _fields_ = (("room", ctypes.c_uint64 * 16),)
+
+
+def stack_limit() -> int:
+    """The lowest address that compiled code may use of this thread's stack; 0 where it is not known."""
+    process = ctypes.CDLL(None)
+    process.pthread_self.restype = ctypes.c_void_p
+    thread = ctypes.c_void_p(process.pthread_self())
+    low, size = ctypes.c_void_p(), ctypes.c_size_t()
+    if hasattr(process, "pthread_getattr_np"):  # Linux
+        attributes = _Attributes()
+        if process.pthread_getattr_np(thread, ctypes.byref(attributes)):
+            return 0
+        process.pthread_attr_getstack(ctypes.byref(attributes), ctypes.byref(low), ctypes.byref(size))
+        process.pthread_attr_destroy(ctypes.byref(attributes))
+        lowest = low.value or 0
+    elif hasattr(process, "pthread_get_stackaddr_np"):  # macOS
+        process.pthread_get_stackaddr_np.restype = ctypes.c_void_p
+        process.pthread_get_stacksize_np.restype = ctypes.c_size_t
+        size.value = process.pthread_get_stacksize_np(thread)
+        lowest = process.pthread_get_stackaddr_np(thread) - size.value
+    else:
+        return 0
+    return int(lowest + min(STACK_MARGIN, size.value // 4))
+
+
+def too_deep() -> Any:
+    raise RecursionError("maximum recursion depth exceeded")
+
+
 class Sites:
     """The operations that may raise, by number."""
 

@@ -59,6 +59,7 @@ class Builder:
         self.counter = 0
         self.allocas: list[str] = []
         self.block = ""
+        self.heavy = False  # something was written that may take long: a loop over elements, a call
         self.start("entry")
 
     def name(self, hint: str = "v") -> str:
@@ -113,6 +114,7 @@ class Builder:
         types = [arg[: arg.index(">") + 1] if arg[0] == "<" else arg.split(" ", 1)[0] for arg in args]
         if name not in self.module.functions and name not in self.module.declarations:
             self.module.declare(name, result, *types, attributes=attributes)
+        self.heavy = self.heavy or not name.startswith("llvm.")
         text = f"call {result} @{name}({', '.join(args)})"
         if result == "void":
             self.emit(text)

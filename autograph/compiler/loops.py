@@ -22,9 +22,6 @@ from autograph.compiler.values import (
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.types import Const
 
-POLL = 1 << 18
-"""Turns between two looks for a Ctrl-C."""
-
 
 @dataclasses.dataclass
 class Carried:
@@ -49,8 +46,7 @@ def lower(f: FunctionLowering, operation: Operation) -> None:
     start = b.label("loop")
     b.jump(start)
     b.start(start)
-    poll = b.phi("i32", "poll")
-    poll.incoming.append((str(POLL), before))
+    heavy, b.heavy = b.heavy, False
     for i, c in enumerate(carried):
         param = head.params[i]
         if c is None:
@@ -81,7 +77,8 @@ def lower(f: FunctionLowering, operation: Operation) -> None:
     b.start(body)
     if f.region(turn):
         f.flush()
-        _again(f, operation, carried, start, poll)
+        _again(f, operation, carried, start)
+    b.heavy = b.heavy or heavy
     b.start(after)
     if isinstance(test, Known) and test.value:
         b.emit("unreachable")
@@ -190,7 +187,8 @@ def _in_registers(f: FunctionLowering, param: Tensor, init: Value, t: Any) -> bo
     size = 1
     for d in t.shape:
         size *= d
-    return size <= SMALL and f.is_pure(param) and isinstance(init, (Elements, Memory, Lazy))
+    ordered = arrays.in_order(init)
+    return size <= SMALL and f.is_pure(param) and isinstance(init, (Elements, Memory, Lazy)) and ordered
 
 
 def _phis(f: FunctionLowering, c: Carried, before: str) -> Value:
@@ -231,9 +229,7 @@ def _phis(f: FunctionLowering, c: Carried, before: str) -> Value:
     return Memory(v.dtype, data, dims, strides, c.slot, False, False, root)
 
 
-def _again(
-    f: FunctionLowering, operation: Operation, carried: list[Carried | None], start: str, poll: Phi
-) -> None:
+def _again(f: FunctionLowering, operation: Operation, carried: list[Carried | None], start: str) -> None:
     """The way back: new values for the phis and slots, and now and then a look for Ctrl-C."""
     b = f.b
     _, turn = operation.regions
@@ -283,22 +279,7 @@ def _again(
             owners.append((c.slot, f.incref(f.get_slot(memory.slot)) if memory.slot is not None else "null"))
     for slot, owner in owners:
         f.set_slot(slot, owner)
-    left = b.value(f"sub nuw nsw i32 {poll.name}, 1")
-    look, on = b.label("look"), b.label("on")
-    b.branch(b.value(f"icmp eq i32 {left}, 0"), look, on, unlikely="then")
-    near = b.block
-    b.start(look)
-    answer = b.call("i32", "PyErr_CheckSignals")
-    bad, fine = b.label("signal"), b.label("quiet")
-    b.branch(b.value(f"icmp ne i32 {answer}, 0"), bad, fine, unlikely="then")
-    b.start(bad)
-    f.fail(f.compilation.sites.number(operation))
-    b.start(fine)
-    b.jump(on)
-    b.start(on)
-    again = b.phi("i32", "poll")
-    again.incoming = [(left, near), (str(POLL), fine)]
-    b.jump(start)
+    f.poll(b.heavy, operation)
     for phi, operand in incoming:
-        phi.incoming.append((operand, on))
-    poll.incoming.append((again.name, on))
+        phi.incoming.append((operand, b.block))
+    b.jump(start)

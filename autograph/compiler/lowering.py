@@ -11,7 +11,6 @@ whole compilation starts again; choices only grow.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -38,6 +37,8 @@ from autograph.graph.tree import leaves, map_tree
 from autograph.graph.types import BOTTOM, Const, Py, Scalar, Type
 
 MAX_RETRIES = 200
+POLL = 1 << 18
+"""Cheap turns, or calls, between two looks for a Ctrl-C."""
 SMALL = 16
 """Arrays of at most this many elements may live in registers."""
 
@@ -57,7 +58,7 @@ class Plan:
     objects: set[int] = dataclasses.field(default_factory=set)  # tensors that must be Python objects
     strided: set[int] = dataclasses.field(default_factory=set)  # carried arrays that are not contiguous
     memory: set[int] = dataclasses.field(default_factory=set)  # small arrays that must not be in registers
-    contiguous: tuple[bool, ...] = ()  # of the array arguments, in order
+    layouts: tuple[int, ...] = ()  # of the arguments: 2 contiguous, 1 with the axes in C order, 0 neither
     distinct: bool = True  # no array argument overlaps another
 
     def need(self, chosen: set[int], tensor: Any) -> None:
@@ -80,6 +81,9 @@ class Compilation:
         self.fallbacks: dict[int, Operation] = {}
         self._functions: dict[str, Any] = {}
         self.roots = Roots(graph)
+
+    def is_called(self, graph: Graph) -> bool:
+        return any(o.callee is graph for o in self.graph.operations())
 
     def constant(self, value: Any) -> int:
         """The position of an object in the table."""
@@ -175,6 +179,8 @@ class Roots:
         elif operation.op is not None:
             effects = operation.op.effects(operation.args, operation.kwargs)
             inputs = self._arrays((operation.args, operation.kwargs))
+            if "host" in effects and name != "print":
+                writes.append(self.OUTSIDE)
             made: Any = operation.outputs[0] if operation.outputs else None
             if "writes" in effects or "host" in effects or "effect" in effects:
                 first: Any = operation.args[0] if operation.args else None
@@ -234,6 +240,7 @@ class FunctionLowering:
         self.uses = _uses(graph)
         self.evaluated: dict[Any, Any] = {}
         self.slot_sets: SlotSets = {}
+        self.polls = False
 
     # -- the function ----------------------------------------------------------------------------------------
 
@@ -241,17 +248,19 @@ class FunctionLowering:
         b = self.b
         main = self.graph is self.compilation.graph
         params: list[str] = ["ptr %ctx"]
-        arrays = itertools.count()
+        layouts = iter(self.plan.layouts if main else ())
         b.blocks["entry"].append("  br label %start")
         b.start("start")
-        if not main:
+        if not main or self.compilation.is_called(self.graph):
             self._check_stack()
         for i, param in enumerate(self.graph.params):
             t = param._ag_type
             dtype = scalar_dtype(t)
             if isinstance(t, Const):
                 self.env[id(param)] = Known(t.value)
-            elif dtype is not None:
+                continue
+            layout = next(layouts, 0)
+            if dtype is not None:
                 count = 2 if dtype.kind == "c" else 1
                 names = tuple(f"%x{i}.{k}" for k in range(count))
                 params += [f"{register(dtype)} {n}" for n in names]
@@ -261,10 +270,9 @@ class FunctionLowering:
                 slot = self.new_slot()
                 self.set_slot(slot, self.incref(f"%x{i}"))
                 value = self.from_slot(slot, t, param)
-                if isinstance(value, Memory) and main:
-                    at = next(arrays)
-                    if at < len(self.plan.contiguous) and self.plan.contiguous[at]:
-                        value = self.as_contiguous(value)
+                if isinstance(value, Memory):
+                    value = self.as_contiguous(value) if layout == 2 else value
+                    value = dataclasses.replace(value, ordered=layout > 0)
                 self.env[id(param)] = value
         results = self.graph.body.results or ()
         returns = self.signature()
@@ -289,6 +297,9 @@ class FunctionLowering:
         if self.slots:
             b.allocas.append(f"  %slots = alloca [{self.slots} x ptr], align 8")
             entry_block.insert(0, f"  store [{self.slots} x ptr] zeroinitializer, ptr %slots")
+        if self.polls:
+            b.allocas.append("  %poll = alloca i32, align 4")
+            entry_block.insert(0, f"  store i32 {POLL}, ptr %poll")
         if self.argv:
             b.allocas.append(f"  %argv = alloca [{self.argv} x ptr], align 8")
         if self.cells:
@@ -336,7 +347,40 @@ class FunctionLowering:
         deep, fine = b.label("deep"), b.label("fine")
         b.branch(low, deep, fine, unlikely="then")
         b.start(deep)
-        self._raise_now(_too_deep)
+        self._raise_now(host.too_deep)
+        b.start(fine)
+        place = self.field(48)
+        left = b.value(f"sub i64 {b.value(f'load i64, ptr {place}')}, 1")
+        b.emit(f"store i64 {left}, ptr {place}")
+        look, on = b.label("look"), b.label("on")
+        b.branch(b.value(f"icmp slt i64 {left}, 0"), look, on, unlikely="then")
+        b.start(look)
+        b.emit(f"store i64 {POLL}, ptr {place}")
+        self._look(-1)
+        b.jump(on)
+        b.start(on)
+
+    def poll(self, heavy: bool, operation: Operation) -> None:
+        """Where a loop turns back: now and then a look for a Ctrl-C and for other threads."""
+        b = self.b
+        self.polls = True
+        left = b.value(f"sub i32 {b.value('load i32, ptr %poll')}, {POLL >> 4 if heavy else 1}")
+        look, on = b.label("look"), b.label("on")
+        b.emit(f"store i32 {left}, ptr %poll")
+        b.branch(b.value(f"icmp slt i32 {left}, 0"), look, on, unlikely="then")
+        b.start(look)
+        b.emit(f"store i32 {POLL}, ptr %poll")
+        self._look(self.compilation.sites.number(operation))
+        b.jump(on)
+        b.start(on)
+
+    def _look(self, site: int) -> None:
+        b = self.b
+        answer = b.call("i32", "ag_look")  # lets other threads run, too
+        bad, fine = b.label("signal"), b.label("quiet")
+        b.branch(b.value(f"icmp ne i32 {answer}, 0"), bad, fine, unlikely="then")
+        b.start(bad)
+        self.fail(site)
         b.start(fine)
 
     def _raise_now(self, fn: Callable[[], Any]) -> None:
@@ -608,7 +652,7 @@ class FunctionLowering:
             return
         step = value.dtype.itemsize // len(value.parts)
         for i, p in enumerate(value.parts):
-            b.emit(f"store {kind} {p}, ptr {self.at(pointer, step * i)}, align {step}")
+            b.emit(f"store {kind} {p}, ptr {self.at(pointer, step * i)}, align 1")
 
     def load_scalar(self, pointer: str, dtype: np.dtype[Any], note: str = "") -> tuple[str, ...]:
         b = self.b
@@ -617,9 +661,9 @@ class FunctionLowering:
             return (b.value(f"trunc i8 {byte} to i1"),)
         kind = register(dtype)
         size = dtype.itemsize // (2 if dtype.kind == "c" else 1)
-        parts = [b.value(f"load {kind}, ptr {pointer}, align {size}{note}")]
+        parts = [b.value(f"load {kind}, ptr {pointer}, align 1{note}")]  # arrays may be unaligned
         if dtype.kind == "c":
-            parts.append(b.value(f"load {kind}, ptr {self.at(pointer, size)}, align {size}{note}"))
+            parts.append(b.value(f"load {kind}, ptr {self.at(pointer, size)}, align 1{note}"))
         return tuple(parts)
 
     def owned(self, leaf: Any) -> str:
@@ -1127,10 +1171,6 @@ class _Release:
         return f"  call void @ag_release(ptr %slots, i64 {count})" if count else "  ; no slots"
 
 
-def _too_deep() -> Any:
-    raise RecursionError("maximum recursion depth exceeded")
-
-
 def signature(graph: Graph) -> str:
     """The IR type of what a graph's function returns: a flag (it raised), then the results."""
     parts = ["i1"]
@@ -1361,6 +1401,8 @@ class Joins:
         f.env[id(out)] = Elements(first.dtype, first.shape, tuple(items), fresh=False)
 
     def _memory(self, out: Tensor, t: Any, memories: list[Memory], slot: int) -> None:
+        from autograph.compiler import arrays
+
         f = self.function
 
         def joined(operands: list[int | str], kind: str = "i64") -> int | str:
@@ -1371,6 +1413,7 @@ class Joins:
             return phi.name
 
         contiguous = all(m.contiguous for m in memories)
+        ordered = all(arrays.in_order(m) for m in memories)
         dims = tuple(
             d if d is not None else joined([m.dims[axis] for m in memories]) for axis, d in enumerate(t.shape)
         )
@@ -1378,7 +1421,8 @@ class Joins:
         strides: tuple[int | str, ...] = ()
         if not contiguous:
             strides = tuple(joined([m.strides[axis] for m in memories]) for axis in range(len(dims)))
-        value = Memory(t.dtype, str(data), dims, strides, slot, False, contiguous, f.roots.find(id(out)))
+        root = f.roots.find(id(out))
+        value = Memory(t.dtype, str(data), dims, strides, slot, False, contiguous, root, ordered=ordered)
         self.late: list[Any] = getattr(self, "late", [])
         self.late.append((out, value))
 
@@ -1404,7 +1448,7 @@ def entry(compilation: Compilation) -> None:
 def emit_entry(f: FunctionLowering, b: Builder) -> None:
     graph, compilation = f.graph, f.compilation
     uses_try = any(o.name == "try" for o in graph.operations())
-    b.allocas.append("  %ctx = alloca [6 x i64], align 16")
+    b.allocas.append("  %ctx = alloca [7 x i64], align 16")
     b.allocas.append(f"  %trail = alloca [{support.TRAIL} x i32], align 16")
     b.emit("store ptr %table, ptr %ctx")
     b.emit(f"store i64 0, ptr {f.field(8)}")
@@ -1412,8 +1456,15 @@ def emit_entry(f: FunctionLowering, b: Builder) -> None:
     b.emit(f"store ptr %trail, ptr {f.field(32)}")
     frame = b.call("ptr", "llvm.frameaddress.p0", "i32 0")
     address = b.value(f"ptrtoint ptr {frame} to i64")
-    limit = b.value(f"sub i64 {address}, {STACK}")
+    limit = b.call("i64", "ag_limit", f"ptr {f.object_constant(host.stack_limit)}")
     b.emit(f"store i64 {limit}, ptr {f.field(16)}")
+    b.emit(f"store i64 {POLL}, ptr {f.field(48)}")
+    deep, fine = b.label("deep"), b.label("fine")
+    b.branch(b.value(f"icmp ult i64 {address}, {limit}"), deep, fine, unlikely="then")
+    b.start(deep)
+    b.call("void", "ag_call0", "ptr %ctx", f"i64 {compilation.constant(host.too_deep)}")
+    b.emit("ret ptr null")
+    b.start(fine)
     handling = b.call("ptr", "PyList_New", "i64 0") if uses_try else "null"
     b.emit(f"store ptr {handling}, ptr {f.field(40)}")
     arguments = ["ptr %ctx"]
@@ -1459,17 +1510,13 @@ def emit_entry(f: FunctionLowering, b: Builder) -> None:
     b.emit("ret ptr null")
 
 
-STACK = 6 << 20
-"""Bytes of stack that one call may use."""
-
-
 def compile_graph(
-    graph: Graph, contiguous: tuple[bool, ...] = (), distinct: bool = True
+    graph: Graph, layouts: tuple[int, ...] = (), distinct: bool = True
 ) -> tuple[Compilation, str]:
     """Lowers a graph and those that it calls; gives the compilation and its IR."""
     from autograph.compiler import arrays, containers, numbers  # noqa: F401 - they register their rules
 
-    plan = Plan(contiguous=contiguous, distinct=distinct)
+    plan = Plan(layouts=layouts, distinct=distinct)
     for g in graph.functions():  # without a look at the results, their second use would start all over
         for leaf in g.body.results or ():
             is_made = isinstance(leaf, Tensor) and leaf._ag_op is not None and leaf._ag_op.op is not None

@@ -39,6 +39,8 @@ ARITHMETIC = (
     "lshift",
     "rshift",
 )
+LIBM = "nounwind willreturn memory(none) nobuiltin"
+"""Attributes of functions of the C library; LLVM must not replace them: pow(x, 2.0) is not always x * x."""
 COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
 
 
@@ -359,7 +361,7 @@ def _float(f: FunctionLowering, operation: Operation, name: str, x: Number, y: N
         pair = divmod_float(lanes, FLOAT, p, q)
         return Number(out, FLOAT, (pair[0 if name == "floordiv" else 1],))
     if name == "pow":
-        result = b.call("double", "pow", f"double {p}", f"double {q}")
+        result = b.call("double", "pow", f"double {p}", f"double {q}", attributes=LIBM)
         size = lanes.intrinsic("fabs", "double", result)
         finite = b.value(f"fcmp olt double {size}, {float_literal(float('inf'))}")
         return Number(out, FLOAT, _joined(f, operation, finite, lambda: (result,), FLOAT))
@@ -489,7 +491,9 @@ def numpy_scalar(f: FunctionLowering, operation: Operation, name: str, numbers: 
         return None
     try:
         if name == "power" and inputs[0] == FLOAT:
-            parts: tuple[str, ...] = (f.b.call("double", "pow", *(f"double {c.ir}" for c in converted)),)
+            parts: tuple[str, ...] = (
+                f.b.call("double", "pow", *(f"double {c.ir}" for c in converted), attributes=LIBM),
+            )
         else:
             parts = ELEMENT[name](Lanes(f.b), inputs[0], *(c.parts for c in converted))
     except NoRule:
@@ -555,8 +559,8 @@ def new_scalar(f: FunctionLowering, operation: Operation, *args: Value) -> Value
 
 # -- math ----------------------------------------------------------------------------------------------------
 
-_LIBM = """acos acosh asin asinh atan atan2 atanh cos cosh erf erfc exp expm1 fmod log1p sin sinh sqrt tan tanh
-copysign fabs pow log log10"""
+_LIBM = """acos acosh asin asinh atan atan2 atanh cos cosh erf erfc exp expm1 fmod log1p sin sinh sqrt tan
+tanh copysign fabs pow log log10"""
 
 
 @rule(*(f"math.{name}" for name in _LIBM.split()))
@@ -580,9 +584,7 @@ def mathematics(f: FunctionLowering, operation: Operation, *args: Value) -> Valu
     if name == "sqrt":
         f.guard(b.value(f"fcmp uge double {operands[0]}, 0.0"), operation)
         return Number(out, FLOAT, (lanes.intrinsic("sqrt", "double", operands[0]),))
-    result = b.call(
-        "double", name, *(f"double {o}" for o in operands), attributes="nounwind willreturn memory(none)"
-    )
+    result = b.call("double", name, *(f"double {o}" for o in operands), attributes=LIBM)
     size = lanes.intrinsic("fabs", "double", result)
     finite = b.value(f"fcmp olt double {size}, {float_literal(float('inf'))}")
     return Number(out, FLOAT, _joined(f, operation, finite, lambda: (result,), FLOAT))

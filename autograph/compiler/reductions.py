@@ -120,6 +120,8 @@ def reduce(
         )
     x = arrays._in_memory(f, x)
     kept = [a for a in range(len(dims)) if a not in axes]
+    if len(kept) > 1 and not arrays.in_order(x):
+        return None
     out_dims = [dims[a] if a not in axes else 1 for a in range(len(dims)) if keep or a not in axes]
     if not kept:
         parts = _all(f, kind, x, list(range(len(dims))), {}, work, name)

@@ -234,6 +234,8 @@ def lower(f: FunctionLowering, group: Group) -> bool:
                 if isinstance(value, Memory) and value.dtype.kind not in "fiub":
                     return False
                 outer[id(leaf)] = arrays._in_memory(f, value)
+    if not all(arrays.in_order(v) for v in outer.values()):
+        return False
     types = [_resolved(f, o, outer, group) for o in group.operations]
     if any(x is None for x in types):
         return False

@@ -7,15 +7,28 @@ of a graph, so that this code is short.
 from __future__ import annotations
 
 import sys
+import time
 import types
 
 from autograph.compiler.values import Number
 from autograph.graph.types import Py
 
-NAMES = ("ag_call", "ag_call0", "ag_fetch", "ag_push", "ag_release", "ag_new", "ag_failed")
+NAMES = (
+    "ag_limit",
+    "ag_look",
+    "ag_call",
+    "ag_call0",
+    "ag_fetch",
+    "ag_push",
+    "ag_release",
+    "ag_new",
+    "ag_failed",
+)
 """The functions; `DECLARATIONS` has what they take."""
 
 DECLARATIONS = {
+    "ag_limit": "declare i64 @ag_limit(ptr)",
+    "ag_look": "declare i32 @ag_look() cold",
     "ag_call": "declare ptr @ag_call(ptr, i64, i64, i64, ptr, i32) cold",
     "ag_call0": "declare void @ag_call0(ptr, i64) cold",
     "ag_fetch": "declare ptr @ag_fetch() cold",
@@ -43,10 +56,11 @@ def kind_of(number: Number) -> int:
 
 
 CONTEXT = types.MappingProxyType(
-    {"table": 0, "depth": 8, "limit": 16, "count": 24, "trail": 32, "handling": 40}
+    {"table": 0, "depth": 8, "limit": 16, "count": 24, "trail": 32, "handling": 40, "calls": 48}
 )
 """Offsets in a call's context: the table of objects, the number of active handlers, the lowest stack address,
-the length of the trail of operations that an exception has passed, the trail, the handled exceptions."""
+the length of the trail of operations that an exception has passed, the trail, the handled exceptions, the
+number of calls left until the next look for a Ctrl-C."""
 
 TRAIL = 8192
 """Most operations of a trail."""
@@ -130,6 +144,56 @@ push:
   br label %done
 done:
   ret void
+}
+
+declare i64 @pthread_self()
+declare i64 @PyLong_AsLongLong(ptr)
+@thread = internal global i64 0
+@limit = internal global i64 0
+
+define i64 @ag_limit(ptr %fn) {
+  %self = call i64 @pthread_self()
+  %known = load i64, ptr @thread
+  %same = icmp eq i64 %self, %known
+  br i1 %same, label %have, label %ask
+have:
+  %l = load i64, ptr @limit
+  ret i64 %l
+ask:
+  %o = call ptr @PyObject_Vectorcall(ptr %fn, ptr null, i64 0, ptr null)
+  %v = call i64 @PyLong_AsLongLong(ptr %o)
+  call void @Py_DecRef(ptr %o)
+  store i64 %self, ptr @thread
+  store i64 %v, ptr @limit
+  ret i64 %v
+}
+
+declare i32 @PyErr_CheckSignals()
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+declare i32 @clock_gettime(i32, ptr)
+@last = internal global i64 0
+
+define i32 @ag_look() {
+  %now = alloca [2 x i64]
+  %got = call i32 @clock_gettime(i32 MONOTONIC, ptr %now)
+  %seconds = load i64, ptr %now
+  %place = getelementptr i8, ptr %now, i64 8
+  %rest = load i64, ptr %place
+  %whole = mul i64 %seconds, 1000000000
+  %time = add i64 %whole, %rest
+  %before = load i64, ptr @last
+  %passed = sub i64 %time, %before
+  %long = icmp sgt i64 %passed, 5000000
+  br i1 %long, label %yield, label %signals
+yield:
+  %state = call ptr @PyEval_SaveThread()
+  call void @PyEval_RestoreThread(ptr %state)
+  store i64 %time, ptr @last
+  br label %signals
+signals:
+  %answer = call i32 @PyErr_CheckSignals()
+  ret i32 %answer
 }
 
 define internal ptr @item(ptr %ctx, i64 %index) alwaysinline {
@@ -283,5 +347,6 @@ go:
 
 def text() -> str:
     """The IR of the functions."""
-    code = TEXT.replace("TRAIL", str(TRAIL)).replace("MAX", str(MAX_ARGUMENTS)).replace("CELL", str(CELL))
+    code = TEXT.replace("MONOTONIC", str(getattr(time, "CLOCK_MONOTONIC", 1)))
+    code = code.replace("TRAIL", str(TRAIL)).replace("MAX", str(MAX_ARGUMENTS)).replace("CELL", str(CELL))
     return code + (FETCH_NEW if sys.version_info >= (3, 12) else FETCH_OLD)

@@ -126,6 +126,7 @@ class Memory(Value):
     """An array in memory: pointer, dimensions and strides (bytes; numbers where known).
 
     `slot` owns the memory, where a slot does; `is_object` says that the slot's object is the array itself.
+    `ordered`: its strides never grow from one axis to the next, so NumPy computes results of it in C order.
     """
 
     dtype: np.dtype[Any]
@@ -137,6 +138,7 @@ class Memory(Value):
     contiguous: bool = False
     root: Any = None
     aligned: bool = True
+    ordered: bool = False
 
 
 @dataclasses.dataclass(eq=False, slots=True)
