@@ -3,6 +3,7 @@
     python -m autograph code    FILE:FUNCTION
     python -m autograph graph   FILE:FUNCTION [ARGS...]
     python -m autograph explain FILE:FUNCTION [ARGS...]
+    python -m autograph native  [--kind llvm|asm|loops] FILE:FUNCTION [ARGS...]
     python -m autograph run     FILE:FUNCTION [ARGS...]
 
 FUNCTION may be dotted (`Class.method`). Each of ARGS is a Python expression, or `name=expression`; it sees
@@ -119,7 +120,7 @@ def show(text: str, language: str | None = None) -> None:
         Console().print(Syntax(text, language, background_color="default"), soft_wrap=True)
 
 
-def perform(command: str, target: str, texts: Sequence[str]) -> None:
+def perform(command: str, target: str, texts: Sequence[str], kind: str = "llvm") -> None:
     """Does what one command line asks for."""
     function, module = find_function(target)
     arguments, keywords = evaluate(texts, module)
@@ -131,6 +132,8 @@ def perform(command: str, target: str, texts: Sequence[str]) -> None:
     check_call(function, arguments, keywords)
     if command == "graph":
         show(str(function.get_graph(*arguments, **keywords)).rstrip("\n"))
+    elif command == "native":
+        show(function.get_native(*arguments, kind=kind, **keywords).rstrip("\n"))
     elif command == "explain":
         show(str(function.explain(*arguments, **keywords)).rstrip("\n"))
     else:
@@ -148,14 +151,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     2
     """
     parser = argparse.ArgumentParser(prog="python -m autograph", description="Looks inside a function.")
-    parser.add_argument("command", choices=("code", "graph", "explain", "run"), help="what to show, or run")
+    parser.add_argument("--kind", choices=("llvm", "asm", "loops"), default="llvm", help="of machine code")
+    parser.add_argument(
+        "command", choices=("code", "graph", "explain", "native", "run"), help="what to show, or run"
+    )
     parser.add_argument("target", metavar="FILE:FUNCTION", help="a Python file and a function in it")
     parser.add_argument(
         "arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="Python expressions, `np` is NumPy"
     )
     chosen = parser.parse_args(arguments)
     try:
-        perform(chosen.command, chosen.target, chosen.arguments)
+        perform(chosen.command, chosen.target, chosen.arguments, chosen.kind)
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

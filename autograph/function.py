@@ -487,8 +487,42 @@ class GraphFunction:
         """The graph for arguments like these (traced if need be, not run)."""
         return self._looked_up(args, kwargs).graph
 
+    def get_native(self, *args: Any, kind: str = "llvm", **kwargs: Any) -> str:
+        """The machine code for arguments like these (compiled if need be, not run), as text.
+
+        `kind` is "llvm" for LLVM's intermediate code, "asm" for assembly, or "loops" for a list of the loops:
+        which functions are computed together, where values live, and which operations are called back.
+        """
+        if kind not in ("llvm", "asm", "loops"):
+            raise ValueError(f"kind is {kind!r}; it may be 'llvm', 'asm' or 'loops'")
+        native = self._native(self._looked_up(args, kwargs), args, kwargs)
+        if native is None:
+            graph = self._looked_up(args, kwargs).graph
+            raise refusal(
+                self._placed(
+                    StagingError(
+                        f"'{self.__name__}' has no machine code for these arguments",
+                        why=f"The interpreter runs it: {graph.native_reason}.",
+                        instead="Look at get_graph() in its place.",
+                    )
+                )
+            )
+        return native.listing() if kind == "loops" else backend.code(native, kind)
+
+    def _native(self, concrete: Concrete, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        given = (*args, *kwargs.values())
+        declared = self._signature is not None and (
+            not given or any(isinstance(value, Spec) for value in given)
+        )
+        arguments: list[Any] = []
+        for value, t in zip(given, () if declared else concrete.types):
+            _argument_leaves(value, t, arguments)
+        return backend.variant(concrete.graph, None if declared else arguments)
+
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What was decided for such arguments: each loop and branch with its line, and why this call traced.
+
+        Where graphs run as machine code: how long it took to make, and the operations that it calls back.
 
         Without arguments, after a call under `eager(ops=True)`: the ops that it executed, in order.
         """
@@ -510,6 +544,13 @@ class GraphFunction:
                 seen.add(text)
                 lines.append(text)
         lines += [f"  restarted: {r}" for r in dict.fromkeys(concrete.reasons)]
+        if backend.backend() == "native":
+            native = self._native(concrete, args, kwargs)
+            lines += (
+                [f"  the interpreter runs it: {concrete.graph.native_reason}"]
+                if native is None
+                else [f"  {line}" for line in native.explanation()]
+            )
         return "\n".join(lines)
 
     def cache_info(self) -> CacheInfo:
@@ -558,6 +599,10 @@ class BoundGraphFunction:
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What was decided for arguments like these."""
         return self._function.explain(self.__self__, *args, **kwargs)
+
+    def get_native(self, *args: Any, kind: str = "llvm", **kwargs: Any) -> str:
+        """The machine code for arguments like these."""
+        return self._function.get_native(self.__self__, *args, kind=kind, **kwargs)
 
     def cache_info(self) -> CacheInfo:
         """The traces of the method, over all instances."""

@@ -76,6 +76,22 @@ def test_explain_names_the_loop(program: str, capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        ([], "@ag_entry"),
+        (["--kind", "asm"], "ag_entry:"),
+        (["--kind", "loops"], "in registers: n: int, steps: int"),
+    ],
+    ids=["default", "asm", "loops"],
+)
+def test_native_shows_the_machine_code(
+    program: str, kind: list[str], shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["native", *kind, f"{program}:collatz", "27"]) == 0
+    assert shown in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
     ("call", "printed"),
     [
         (["collatz", "27"], "111\n"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autograph.compiler import listing
 from autograph.compiler.elementwise import COST, ELEMENT, SCALAR_ONLY, Lanes, NoRule
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import (
@@ -519,6 +520,8 @@ def fill(f: FunctionLowering, target: Memory, v: Any) -> None:
     """Writes the elements of a value (broadcast) into memory, cast to its dtype."""
     dims = target.dims
     width = width_for(v, target.dtype)
+    names = listing.functions([m.op.name for m in reversed(maps_of(v))])
+    f.note(f"nest {listing.shape(dims)} of {target.dtype}, {width} at a time: {names or 'copy'}")
     v = _in_memory(f, v)
     sources = leaves_of(v)
     flat = target.contiguous and all(

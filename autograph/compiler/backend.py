@@ -35,11 +35,16 @@ def run(graph: Graph, arguments: list[Any]) -> Any:
     return interpreter.run(graph, arguments)[0] if native is None else native(arguments)
 
 
-def variant(graph: Graph, arguments: list[Any]) -> Any:
-    """The machine code for such arguments; None where the interpreter must run them."""
+def variant(graph: Graph, arguments: list[Any] | None) -> Any:
+    """The machine code for such arguments (None: any); None where the interpreter must run them."""
+    if arguments is None:
+        return _variant(graph, ((2,) * len(graph.params), True))
     arrays = [a for a in arguments if type(a) is np.ndarray]
     distinct = not any(np.may_share_memory(a, b) for a, b in itertools.combinations(arrays, 2))
-    key = (tuple(map(layout, arguments)), distinct)
+    return _variant(graph, (tuple(map(layout, arguments)), distinct))
+
+
+def _variant(graph: Graph, key: tuple[tuple[int, ...], bool]) -> Any:
     if graph.native is None:
         graph.native = {}
     try:
@@ -61,6 +66,13 @@ def layout(a: Any) -> int:
     return int(0 not in steps and steps == sorted(steps, reverse=True))
 
 
+def code(native: Any, kind: str) -> str:
+    """The optimised LLVM IR ("llvm") or the assembly ("asm") of compiled code."""
+    from autograph.compiler import machine
+
+    return machine.assembly(native.text) if kind == "asm" else str(machine.optimise(native.text))
+
+
 def compile_native(graph: Graph, layouts: tuple[int, ...], distinct: bool) -> Any:
     """Compiles a graph; None where the compiler declines it."""
     from autograph.compiler import host, lowering, machine
@@ -78,4 +90,5 @@ def compile_native(graph: Graph, layouts: tuple[int, ...], distinct: bool) -> An
     library = machine.compile_ir(text, ("ag_entry",), times)
     native = host.Native(library, compilation.table, text, times)
     native.fallbacks = list(compilation.fallbacks.values())
+    native.notes = compilation.notes
     return native

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import machine, support
+from autograph.compiler import listing, machine, support
 from autograph.errors import StagingError
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.tree import map_tree
@@ -224,10 +224,19 @@ class Native:
         self.library, self.objects, self.text, self.times = library, table, text, times
         self.table = (ctypes.py_object * max(len(table), 1))(*table)
         self.fallbacks: list[Operation] = []
+        self.notes: list[listing.Note] = []
         self._address = ctypes.addressof(self.table)
         self._entry = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p)(
             library["ag_entry"]
         )
+
+    def listing(self) -> str:
+        """The loops, and what they compute, in words."""
+        return listing.render(self.notes)
+
+    def explanation(self) -> list[str]:
+        """How long the compilation took, and what is called back."""
+        return [listing.timing(self.times), *map(listing.called_back, self.fallbacks)]
 
     def __call__(self, arguments: list[Any]) -> Any:
         values = (ctypes.py_object * max(len(arguments), 1))(*arguments)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import arrays, blas, reductions, routines
+from autograph.compiler import arrays, blas, listing, reductions, routines
 from autograph.compiler.elementwise import ELEMENT, Lanes
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import (
@@ -239,6 +239,7 @@ def multiply(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
     """c = a @ b for matrices of one dtype; the rows of c are dense."""
     m, k, n = sizes_of(a, b)
     dtype = c.dtype
+    f.note(f"product {listing.shape((m, k))} @ {listing.shape((k, n))} of {dtype}")
     if dtype.kind not in "fc":
         _plainly(f, c, a, b)
         return

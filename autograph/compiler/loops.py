@@ -42,6 +42,8 @@ def lower(f: FunctionLowering, operation: Operation) -> None:
     inits = [f.value_of(a) for a in operation.args]
     for i, param in enumerate(head.params):
         carried.append(_before(f, operation, i, param, inits[i]))
+    f.note(_described(carried))
+    f.depth += 1
     before = b.block
     start = b.label("loop")
     b.jump(start)
@@ -57,6 +59,7 @@ def lower(f: FunctionLowering, operation: Operation) -> None:
             f.env[id(param)] = _phis(f, c, before)
     if not f.region(head):
         f.dead = True
+        f.depth -= 1
         return
     assert head.results is not None
     test = f.value_of(head.results[0])
@@ -80,6 +83,7 @@ def lower(f: FunctionLowering, operation: Operation) -> None:
         _again(f, operation, carried, start)
     b.heavy = b.heavy or heavy
     b.start(after)
+    f.depth -= 1
     if isinstance(test, Known) and test.value:
         b.emit("unreachable")
         f.dead = True
@@ -87,6 +91,17 @@ def lower(f: FunctionLowering, operation: Operation) -> None:
     for out in operation.outputs:
         if id(out) in f.plan.objects and array_type(out._ag_type) is not None:
             f.env[id(out)] = f.as_object(f.env[id(out)], out)
+
+
+def _described(carried: list[Carried | None]) -> str:
+    """A line of the listing: where the values live that a loop carries."""
+    homes = {"number": "registers", "elements": "registers", "memory": "arrays"}
+    found: dict[str, list[str]] = {}
+    for c in carried:
+        if c is not None:
+            name = (c.param._ag_name or "value").removeprefix("arg:")
+            found.setdefault(homes.get(c.kind, "objects"), []).append(f"{name}: {c.param._ag_type!r}")
+    return "loop" + "".join(f"; in {home}: {', '.join(names)}" for home, names in found.items())
 
 
 def _counters(f: FunctionLowering, operation: Operation) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import host, support, values
+from autograph.compiler import host, listing, support, values
 from autograph.compiler.ir import PROFILE, Builder, Module, float_literal
 from autograph.compiler.values import (
     Elements,
@@ -79,6 +79,7 @@ class Compilation:
         self.sites = host.Sites()
         self.names = {id(g): f"g{i}" for i, g in enumerate(graph.functions())}
         self.fallbacks: dict[int, Operation] = {}
+        self.notes: list[listing.Note] = []
         self._functions: dict[str, Any] = {}
         self.roots = Roots(graph)
 
@@ -240,6 +241,8 @@ class FunctionLowering:
         self.uses = _uses(graph)
         self.evaluated: dict[Any, Any] = {}
         self.slot_sets: SlotSets = {}
+        self.depth = 0
+        self.current: Operation | None = None
         self.polls = False
 
     # -- the function ----------------------------------------------------------------------------------------
@@ -772,6 +775,7 @@ class FunctionLowering:
     def fallback(self, operation: Operation) -> None:
         """Calls back the kernel of an operation without a rule."""
         self.compilation.fallbacks[id(operation)] = operation
+        self.note(f"calls back {operation.name}")
         result = self.callback(operation)
         if not operation.outputs:
             self.decref(result)
@@ -864,7 +868,14 @@ class FunctionLowering:
 
         return arrays.as_object(self, value, tensor)
 
+    def note(self, text: str) -> None:
+        """Says in the listing what the current operation has become."""
+        place = None if self.current is None else self.current.place
+        line = None if place is None else place.line
+        self.compilation.notes.append(listing.Note(self.graph.name, self.depth, line, text))
+
     def operation(self, operation: Operation) -> None:
+        self.current = operation
         name = operation.name
         if name == "cond":
             self.flush()
@@ -1099,6 +1110,7 @@ class FunctionLowering:
         b = self.b
         callee = operation.callee
         assert callee is not None
+        self.note(f"calls graph {callee.name}")
         arguments = ["ptr %ctx"]
         owned: list[str] = []
         for param, leaf in zip(callee.params, operation.args):

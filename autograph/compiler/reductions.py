@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import arrays
+from autograph.compiler import arrays, listing
 from autograph.compiler.elementwise import ELEMENT, Lanes
 from autograph.compiler.ir import float_literal
 from autograph.compiler.lowering import FunctionLowering, rule
@@ -101,6 +101,8 @@ def reduce(
 ) -> Value | None:
     kind = KINDS[name]
     dims = arrays.dims_of(x)
+    names = listing.functions([m.op.name for m in reversed(arrays.maps_of(x))] + [name])
+    f.note(f"reduction of {listing.shape(dims)} of {x.dtype} over axes {sorted(axes)}: {names}")
     work = np.dtype(bool) if name in ("any", "all") else dtype
     count: Any = 1
     for a in axes:

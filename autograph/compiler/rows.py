@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import arrays, reductions
+from autograph.compiler import arrays, listing, reductions
 from autograph.compiler.elementwise import COST, ELEMENT, UFUNC_OF, Lanes, NoRule
 from autograph.compiler.lowering import FunctionLowering
 from autograph.compiler.values import (
@@ -239,6 +239,7 @@ def lower(f: FunctionLowering, group: Group) -> bool:
     types = [_resolved(f, o, outer, group) for o in group.operations]
     if any(x is None for x in types):
         return False
+    f.note(f"rows of {listing.shape(shape)}: " + listing.functions([o.name for o in group.operations]))
     target = arrays.allocate(f, t.dtype, shape, final)
     width = {8: 8, 4: 16}.get(t.dtype.itemsize, 1)
     sources = [v for value in outer.values() for v in arrays.leaves_of(value)]
