@@ -48,6 +48,7 @@ from autograph.operators.tracer import (
     pack,
     recording,
     tracing,
+    tracing_now,
     unflatten,
     vtype,
 )
@@ -99,6 +100,13 @@ class Concrete:
             if not _guard_holds(reference, seen):
                 return f"'{reference!r}' changed"
         return None
+
+
+def _value_of(reference: Any) -> Any:
+    try:
+        return reference.get()
+    except (NameError, AttributeError):
+        return reference
 
 
 def _guard_holds(reference: Any, seen: Any) -> bool:
@@ -168,6 +176,10 @@ class GraphFunction:
         self._ungeneral: set[Hashable] = set()
         self._hits = self._misses = 0
         self._log: list[str] = []
+        self._record: Any = (
+            None  # of the quick way into machine code, and the traces that it has been told of
+        )
+        self._quick: list[Concrete] = []
         functools.update_wrapper(self, fn, updated=())
         if not hasattr(self, "__name__"):
             self.__name__ = self._plain.__name__
@@ -232,7 +244,35 @@ class GraphFunction:
         for value, t in zip((*args, *kwargs.values()), concrete.types):
             _argument_leaves(value, t, arguments)
         with np.errstate(all="ignore"):
-            return backend.run(concrete.graph, arguments)
+            result = backend.run(concrete.graph, arguments)
+        if not kwargs and concrete.graph.native and concrete not in self._quick:
+            self._quicken(concrete, args)
+        return result
+
+    def _quicken(self, concrete: Concrete, args: tuple[Any, ...]) -> None:
+        """Lets the next calls like this one go to machine code without a step in Python."""
+        from autograph.compiler import entry, quick
+
+        self._quick.append(concrete)
+        if self._signature is not None or not entry.available() or len(self._quick) > entry.MAX_VARIANTS:
+            return
+        with self._lock:
+            if self._record is None:
+                slow = functools.partial(GraphFunction.__call__, self)
+                self._record = entry.Record(slow, modes._mode, tracing_now)
+                members = {"__call__": self._record.builtin}
+                self.__class__ = type(type(self).__name__, (type(self),), members)
+            outside = [
+                (modes.__dict__, "_default", modes._default),
+                entry.environment("AUTOGRAPH_MODE"),
+                entry.environment("AUTOGRAPH_BACKEND"),
+            ]
+            self._record.process(outside)
+            guards = [
+                quick.guard(reference, _value_of(reference), functools.partial(_guard_holds, reference, seen))
+                for reference, seen in concrete.guards
+            ]
+            quick.add(self._record, concrete.graph, concrete.types, args, guards)
 
     # -- tracing ---------------------------------------------------------------------------------------------
 
@@ -556,7 +596,8 @@ class GraphFunction:
     def cache_info(self) -> CacheInfo:
         """How many traces are kept, and how often calls found one."""
         traces = {id(c) for kept in list(self._traces.values()) for c in kept}
-        return CacheInfo(len(traces), self._hits, self._misses, CACHE_LIMIT)
+        quick = 0 if self._record is None else self._record.hits
+        return CacheInfo(len(traces), self._hits + quick, self._misses, CACHE_LIMIT)
 
     def __repr__(self) -> str:
         return f"<GraphFunction {getattr(self.python_function, '__qualname__', self.__name__)}>"
@@ -635,6 +676,9 @@ def user_traceback(error: BaseException) -> types.TracebackType | None:
             other.__traceback__ = without_library(other.__traceback__, is_part) or other.__traceback__
     kept = without_library(error.__traceback__, is_part)
     return error.__traceback__ if kept is None and not isinstance(error, StagingError) else kept
+
+
+backend.set_user_traceback(user_traceback)
 
 
 def _describe(part: Any) -> str:

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,18 @@ from autograph.runtime import interpreter
 DEFAULT = "interpreter"
 
 _lock = threading.RLock()
+_user_traceback: Callable[[BaseException], Any] | None = None
+
+
+def set_user_traceback(fn: Callable[[BaseException], Any]) -> None:
+    """Sets the function that tells what is left of a traceback for the user."""
+    global _user_traceback
+    _user_traceback = fn
+
+
+def user_traceback(error: BaseException) -> Any:
+    """What is left of an exception's traceback for the user."""
+    return error.__traceback__ if _user_traceback is None else _user_traceback(error)
 
 
 def backend() -> str:
@@ -56,6 +69,20 @@ def _variant(graph: Graph, key: tuple[tuple[int, ...], bool]) -> Any:
             return graph.native[key]
 
 
+def code(native: Any, kind: str) -> str:
+    """The optimised LLVM IR ("llvm") or the assembly ("asm") of compiled code."""
+    from autograph.compiler import machine
+
+    return machine.assembly(native.text) if kind == "asm" else str(machine.optimise(native.text))
+
+
+def all_plain(arguments: list[Any]) -> bool:
+    """Whether the arrays are contiguous and aligned, and do not overlap."""
+    arrays = [a for a in arguments if type(a) is np.ndarray]
+    fine = all(a.flags.c_contiguous and a.flags.aligned for a in arrays)
+    return fine and not any(np.may_share_memory(a, b) for a, b in itertools.combinations(arrays, 2))
+
+
 def layout(a: Any) -> int:
     """Of an array: 2 if it is contiguous, 1 if its axes are in C order, else 0."""
     if type(a) is not np.ndarray:
@@ -64,13 +91,6 @@ def layout(a: Any) -> int:
         return 2
     steps = [abs(s) for s, d in zip(a.strides, a.shape) if d > 1]
     return int(0 not in steps and steps == sorted(steps, reverse=True))
-
-
-def code(native: Any, kind: str) -> str:
-    """The optimised LLVM IR ("llvm") or the assembly ("asm") of compiled code."""
-    from autograph.compiler import machine
-
-    return machine.assembly(native.text) if kind == "asm" else str(machine.optimise(native.text))
 
 
 def compile_native(graph: Graph, layouts: tuple[int, ...], distinct: bool) -> Any:

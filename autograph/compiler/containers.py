@@ -80,6 +80,8 @@ def get_item(f: FunctionLowering, operation: Operation, x: Value, index: Any) ->
         return None
     if f.graph.host or not isinstance(index, Value):
         return None
+    if isinstance(x, Object) and isinstance(x.type, Ref) and x.type.cls is dict:
+        return _dict_item(f, operation, x, index)
     listed = is_list(f, x)
     if not listed and not (
         isinstance(x, Object) and isinstance(x.type, (TupleT, SeqT)) and x.type.__class__ is SeqT
@@ -90,6 +92,50 @@ def get_item(f: FunctionLowering, operation: Operation, x: Value, index: Any) ->
         return None
     pointer = f.b.value(f"load ptr, ptr {place}")
     return f.unbox(pointer, out._ag_type, out, owned=False)
+
+
+def _dict_item(f: FunctionLowering, operation: Operation, x: Object, index: Value) -> Value | None:
+    """The value under a key that is known."""
+    if not isinstance(index, Known) or type(index.value) not in (str, int):
+        return None
+    out = operation.outputs[0]
+    key = f.object_constant(index.value)
+    found = f.b.call("ptr", "PyDict_GetItemWithError", f"ptr {f.get_slot(x.slot)}", f"ptr {key}")
+    f.guard(f.b.value(f"icmp ne ptr {found}, null"), operation)
+    return f.unbox(found, out._ag_type, out, owned=False)
+
+
+@rule("get_field")
+def get_field(f: FunctionLowering, operation: Operation, x: Value, name: Any) -> Value | None:
+    out = operation.outputs[0]
+    if not isinstance(x, Object) or not isinstance(x.type, Ref) or x.type.kind != "object" or f.graph.host:
+        return None
+    key = f.object_constant(operation.args[1])
+    found = f.b.call("ptr", "PyObject_GetAttr", f"ptr {f.get_slot(x.slot)}", f"ptr {key}")
+    _check(f, operation, f.b.value(f"icmp eq ptr {found}, null"))
+    return f.unbox(found, out._ag_type, out)
+
+
+def _check(f: FunctionLowering, operation: Operation, bad: str) -> None:
+    """Leaves with the exception that is set, where there is one."""
+    failed, good = f.b.label("failed"), f.b.label("good")
+    f.b.branch(bad, failed, good, unlikely="then")
+    f.b.start(failed)
+    f.fail(f.compilation.sites.number(operation))
+    f.b.start(good)
+
+
+@rule("set_field")
+def set_field(f: FunctionLowering, operation: Operation, x: Value, name: Any, value: Any) -> Value | None:
+    if not isinstance(x, Object) or not isinstance(x.type, Ref) or x.type.kind != "object" or f.graph.host:
+        return None
+    key = f.object_constant(operation.args[1])
+    pointer, owned = f.box_leaf(operation.args[2])
+    status = f.b.call("i32", "PyObject_SetAttr", f"ptr {f.get_slot(x.slot)}", f"ptr {key}", f"ptr {pointer}")
+    if owned:
+        f.decref(pointer)
+    _check(f, operation, f.b.value(f"icmp ne i32 {status}, 0"))
+    return Known(None)
 
 
 def _position(f: FunctionLowering, operation: Operation, x: Any, index: Value, listed: bool) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import listing, machine, support
+from autograph.compiler import backend, listing, machine, support
 from autograph.errors import StagingError
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.tree import map_tree
@@ -164,10 +164,11 @@ def caught(sites: Sites) -> Callable[..., None]:
 
 
 def failed(sites: Sites) -> Callable[..., Any]:
-    """Called with an exception that leaves the graph; raises it with the user's lines as its traceback."""
+    """Called with an exception that leaves the graph; gives it with the user's lines as its traceback."""
 
-    def call(error: BaseException, trail: bytes, handling: list[BaseException]) -> Any:
-        raise _complete(error, sites, np.frombuffer(trail, np.int32).tolist(), handling)
+    def call(error: BaseException, trail: bytes, handling: list[BaseException]) -> BaseException:
+        done = _complete(error, sites, np.frombuffer(trail, np.int32).tolist(), handling)
+        return done.with_traceback(backend.user_traceback(done))
 
     return call
 
@@ -237,6 +238,11 @@ class Native:
     def explanation(self) -> list[str]:
         """How long the compilation took, and what is called back."""
         return [listing.timing(self.times), *map(listing.called_back, self.fallbacks)]
+
+    @property
+    def table_address(self) -> int:
+        """Where the table of objects is."""
+        return self._address
 
     def __call__(self, arguments: list[Any]) -> Any:
         values = (ctypes.py_object * max(len(arguments), 1))(*arguments)

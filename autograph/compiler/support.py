@@ -66,6 +66,11 @@ TRAIL = 8192
 """Most operations of a trail."""
 
 FETCH_NEW = """
+declare void @PyErr_SetRaisedException(ptr)
+define internal void @ag_restore(ptr %e) {
+  call void @PyErr_SetRaisedException(ptr %e)
+  ret void
+}
 declare ptr @PyErr_GetRaisedException()
 define ptr @ag_fetch() {
   %e = call ptr @PyErr_GetRaisedException()
@@ -73,6 +78,16 @@ define ptr @ag_fetch() {
 }
 """
 FETCH_OLD = """
+declare void @PyErr_Restore(ptr, ptr, ptr)
+declare ptr @PyException_GetTraceback(ptr)
+define internal void @ag_restore(ptr %e) {
+  %tp = getelementptr i8, ptr %e, i64 8
+  %type = load ptr, ptr %tp
+  call void @Py_IncRef(ptr %type)
+  %tb = call ptr @PyException_GetTraceback(ptr %e)
+  call void @PyErr_Restore(ptr %type, ptr %e, ptr %tb)
+  ret void
+}
 declare void @PyErr_Fetch(ptr, ptr, ptr)
 declare void @PyErr_NormalizeException(ptr, ptr, ptr)
 declare i32 @PyException_SetTraceback(ptr, ptr)
@@ -340,6 +355,12 @@ go:
   call void @Py_DecRef(ptr %error)
   call void @Py_DecRef(ptr %text)
   call void @Py_DecRef(ptr %handling)
+  %broken = icmp eq ptr %r, null
+  br i1 %broken, label %done, label %restore
+restore:
+  call void @ag_restore(ptr %r)
+  br label %done
+done:
   ret void
 }
 """

@@ -7,6 +7,7 @@ A trace is started again from the beginning (`Restart`) when a choice proves wro
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import dataclasses
 import sys
 import threading
@@ -522,6 +523,8 @@ class Trace:
 
 
 _state = threading.local()
+tracing_now: contextvars.ContextVar[bool | None] = contextvars.ContextVar("autograph_tracing", default=None)
+"""Whether a function is being captured here; machine code looks at it."""
 
 
 def current() -> Trace | None:
@@ -559,10 +562,12 @@ def tracing(trace: Trace | None) -> Iterator[None]:
     """Makes `trace` the current one of this thread."""
     before = current()
     _state.trace = trace
+    token = tracing_now.set(None if trace is None else True)
     try:
         with deep_calls():
             yield
     finally:
+        tracing_now.reset(token)
         _state.trace = before
 
 
