@@ -1045,6 +1045,8 @@ def _assign_checked(
     f: FunctionLowering, operation: Operation, x: Memory, index: Any, source: Number
 ) -> Value | None:
     """x[index] = a NumPy integer that may not fit; where it does not, NumPy raises, or wraps, itself."""
+    from autograph.compiler import indexing
+
     b, lanes = f.b, Lanes(f.b)
     own, goal = np.iinfo(source.dtype), np.iinfo(x.dtype)
     fits = "true"
@@ -1056,17 +1058,10 @@ def _assign_checked(
             test = lanes.compare(predicate, source.dtype, source.ir, str(bound))
             fits = test if fits == "true" else b.value(f"and i1 {fits}, {test}")
     f.flush()
-    quick, slow, after = b.label("fits"), b.label("kernel"), b.label("assigned")
-    b.branch(fits, quick, slow, unlikely="else")
-    b.start(slow)
-    f.decref(f.callback(operation))
-    b.jump(after)
-    b.start(quick)
     converted = Number(Scalar(x.dtype), x.dtype, lanes.cast(source.parts, source.dtype, x.dtype))
-    done = assign(f, operation, x, index, converted)
-    b.jump(after)
-    b.start(after)
-    return done
+    done: list[Value | None] = []
+    indexing.or_callback(f, operation, fits, lambda: done.append(assign(f, operation, x, index, converted)))
+    return done[0]
 
 
 def _inputs(operation: Operation) -> list[Tensor]:
@@ -1093,6 +1088,9 @@ def _overlaps(f: FunctionLowering, source: Any, target: Memory) -> bool:
 def _float_into_int(
     f: FunctionLowering, operation: Operation, x: Memory, index: Any, source: Number
 ) -> Value | None:
+    """x[index] = a float, x an array of integers: int(source) is written, or what that raises is raised."""
+    from autograph.compiler import indexing
+
     f.flush()
     target = view(f, operation, x, index)
     if target is None:
@@ -1103,9 +1101,6 @@ def _float_into_int(
     fits = indexing.in_range(f, source, x.dtype)
     indexing.or_callback(f, operation, fits, lambda: fill(f, place, value))
     return Known(None)
-    """x[index] = a float, x an array of integers: int(source) is written, or what that raises is raised."""
-    from autograph.compiler import indexing
-
 
 
 def inplace(f: FunctionLowering, operation: Operation, name: str, a: Value, b: Value) -> Value | None:

@@ -496,6 +496,8 @@ def set_item(f: FunctionLowering, operation: Operation, x: Memory, index: Any, s
     if isinstance(source, Number) and source.dtype.kind == "f" and x.dtype.kind in "iu":
         return False
     if isinstance(source, Number):
+        if not source.weak and x.dtype.kind in "iu" and not np.can_cast(source.dtype, x.dtype):
+            return False
         source = arrays.convert(f, operation, source, x.dtype)
     elif any(arrays._overlaps(f, s, x) or _same(s, x) for s in arrays.leaves_of(source)):
         source = arrays.materialize(f, source) if isinstance(source, Lazy) else arrays._copied(f, source)
