@@ -485,6 +485,7 @@ def _trace_body(
     graph.body.params = [Tensor(t, graph, None, label) for t, label in zip(leaves, labels)]
     args, extra = unflatten(types_, iter(graph.body.params))
     loops, trace.loops = trace.loops, []
+    copy, trace.copy = trace.copy, ()
     handling, trace.handling = trace.handling, []
     caller, trace.caller = trace.caller, None
     trace.graphs.append(graph)
@@ -504,6 +505,7 @@ def _trace_body(
         trace.graphs.pop()
         trace.caller = caller
         trace.loops = loops
+        trace.copy = copy
         trace.handling = handling
     graph.body.results = tuple(outputs) if ended else None
     graph.result_type = result

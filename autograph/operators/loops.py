@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.graph.graph import Operation, Tensor
+from autograph.graph.graph import Tensor
 from autograph.graph.types import (
     BOTTOM,
     Array,
@@ -16,43 +16,34 @@ from autograph.graph.types import (
     Py,
     Ref,
     SeqT,
-    TooManyTypes,
     TupleT,
     Type,
     TypeChoice,
     Union,
-    generalize_deep,
     join,
     members,
     python_class,
 )
-from autograph.operators.branches import and_, if_stmt, narrow, rename_unbound, truth
+from autograph.operators.branches import and_, if_stmt, narrow, truth
+from autograph.operators.staging import Loop, SetState, State, stage
 from autograph.operators.tracer import (
     UNROLL_LIMIT,
-    DeadEnd,
     Note,
     Restart,
     Trace,
     TracedValue,
     current,
     emit,
-    flatten,
     has_tensor,
-    leaf_names,
-    leaf_types,
     loops_around,
     pack,
     record,
     require,
-    unflatten,
     vtype,
 )
 from autograph.ops import containers, core
 from autograph.ops.base import define
 from autograph.ops.base import type_of as base_type_of
-
-State = Callable[[], tuple[Any, ...]]
-SetState = Callable[[tuple[Any, ...]], None]
 
 
 def while_stmt(
@@ -81,7 +72,7 @@ def while_stmt(
             return
         decision.reason = "it computes with traced values"
     trace.notes.append(Note(trace.place(), f"while loop: staged, {decision.reason}"))
-    stage(trace, key, test, body, get_state, set_state, names, unrollable=False)
+    stage(trace, Loop(key, test, body, get_state, set_state, names, unrollable=False))
 
 
 def _attempt(trace: Trace, key: Hashable, run: Callable[[], None]) -> None:
@@ -112,128 +103,6 @@ def _run_in_python(
         if not value:
             return
         body()
-
-
-def stage(
-    trace: Trace,
-    key: Hashable,
-    test: Callable[[], Any],
-    body: Callable[[], None],
-    get_state: State,
-    set_state: SetState,
-    names: tuple[str, ...],
-    unrollable: bool,
-) -> None:
-    """A `while_loop` op: one body computes the test, the other a turn; both take and give the state."""
-    decision = trace.decisions.loop(key)
-    before = get_state()
-    types = _widen(trace, key, tuple(vtype(v) for v in before), names)
-    initial: list[Any] = []
-    for value, t in zip(before, types):
-        flatten(value, t, initial)
-    operation = Operation("while_loop", tuple(initial), {}, [], place=trace.place())
-
-    def enter(region: Any) -> None:
-        leaves: list[Type] = []
-        for t in types:
-            leaf_types(t, leaves)
-        labels = leaf_names(TupleT(types), names)
-        tensors = iter([trace.param(region, t, label) for t, label in zip(leaves, labels)])
-        set_state(rename_unbound(tuple(unflatten(t, tensors) for t in types), names))
-
-    def leave(values: tuple[Any, ...]) -> tuple[Any, ...]:
-        results: list[Any] = []
-        for value, t in zip(values, types):
-            flatten(value, t, results)
-        return tuple(results)
-
-    trace.loops.append((key, unrollable))
-    seen: list[tuple[Any, ...]] = []
-    try:
-        with trace.nested() as head:
-            head.loop = (key, unrollable)
-            enter(head)
-            ran, value = trace.run(lambda: truth(test()))
-            if ran:
-                seen.append(get_state())
-        with trace.nested() as turn:
-            turn.loop = (key, unrollable)
-            enter(turn)
-            ended = False
-            if ran and value is not False:
-                ended, _ = trace.run(body)
-                if ended:
-                    seen.append(get_state())
-        wider = types
-        for values in seen:
-            wider = _join_states(trace, wider, tuple(vtype(v) for v in values), names)
-        if wider != types:
-            decision.types = wider
-            trace.decisions.change("a loop carries more types than at first thought")
-            types = wider  # this pass is thrown away; what follows sees the right types
-            set_state(rename_unbound(_stand_ins(trace, types), names))
-            operation.outputs = []
-            operation.regions = (head, turn)
-            head.results = turn.results = None
-            trace.append(operation)
-            return
-        if ran:
-            trace.regions.append(head)
-            head.results = (value, *leave(seen[0]))
-            trace.regions.pop()
-        else:
-            head.results = None
-        if ended:
-            trace.regions.append(turn)
-            turn.results = leave(seen[-1])
-            trace.regions.pop()
-        else:
-            turn.results = None
-    finally:
-        trace.loops.pop()
-        set_state(before)
-    operation.regions = (head, turn)
-    leaves: list[Type] = []
-    for t in types:
-        leaf_types(t, leaves)
-    labels = leaf_names(TupleT(types), names)
-    operation.outputs = [trace.tensor(t, operation, label) for t, label in zip(leaves, labels)]
-    trace.append(operation)
-    if not ran or value is True:
-        raise DeadEnd
-    outputs = iter(operation.outputs)
-    set_state(rename_unbound(tuple(unflatten(t, outputs) for t in types), names))
-
-
-def _stand_ins(trace: Trace, types: tuple[Type, ...]) -> tuple[Any, ...]:
-    leaves: list[Type] = []
-    for t in types:
-        leaf_types(t, leaves)
-    tensors = iter([trace.tensor(t) for t in leaves])
-    return tuple(unflatten(t, tensors) for t in types)
-
-
-def _widen(trace: Trace, key: Hashable, types: tuple[Type, ...], names: tuple[str, ...]) -> tuple[Type, ...]:
-    """The types carried: those of the first turn without values, joined with those found before."""
-    types = tuple(generalize_deep(t) for t in types)
-    known = trace.decisions.loop(key).types
-    return types if known is None else _join_states(trace, known, types, names)
-
-
-def _join_states(
-    trace: Trace, a: tuple[Type, ...], b: tuple[Type, ...], names: tuple[str, ...]
-) -> tuple[Type, ...]:
-    out = []
-    for name, x, y in zip(names, a, b):
-        try:
-            out.append(join(x, y))
-        except TooManyTypes:
-            trace.refuse(
-                f"'{name}' changes its type in every turn of a loop",
-                "What a loop carries must come to a fixed set of types.",
-                f"Give '{name}' one type before the loop, or keep its items in a list.",
-            )
-    return tuple(out)
 
 
 # -- for -----------------------------------------------------------------------------------------------------
@@ -410,7 +279,7 @@ def stage_for(
         index[0] = values[0]
         set_state(values[1:])
 
-    stage(trace, key, test, turn, get, put, ("index", *names), unrollable)
+    stage(trace, Loop(key, test, turn, get, put, ("index", *names), unrollable, "for"))
 
 
 def known_items(iterable: Any) -> Any:

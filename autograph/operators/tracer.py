@@ -57,12 +57,28 @@ class DeadEnd(BaseException):
 
 
 @dataclasses.dataclass
+class Carried:
+    """What one copy of a loop carries, and how it is peeled (see `staging`)."""
+
+    key: Hashable  # names the types that it starts with
+    entry: tuple[Type, ...]
+    types: tuple[Type, ...] | None = None
+    plan: str | None = None  # None: not decided; 'whole', 'first turn', 'while mixed'
+    names: tuple[str, ...] = ()  # the variables that it is peeled for
+    alternatives: int = 0  # of what it would carry as a whole
+    changes: int = 0  # of decisions, when this pass came to it
+
+
+@dataclasses.dataclass
 class LoopDecision:
-    """What was decided of one loop: how it runs (None, 'stage', 'unroll'), why, and the types it carries."""
+    """What was decided of one loop: how it runs (None, 'stage', 'unroll'), why, and what its copies carry."""
 
     mode: str | None = None
     reason: str = ""
-    types: tuple[Type, ...] | None = None
+    copies: dict[Hashable, dict[Hashable, Carried]] = dataclasses.field(default_factory=dict)
+    plans: dict[Hashable, Carried] = dataclasses.field(
+        default_factory=dict
+    )  # by the types that it starts with
 
 
 class Decisions:
@@ -80,10 +96,14 @@ class Decisions:
         self.host_called = False  # host code runs in the graph: live lists and dicts may change their size
         self.touched: set[Hashable] = set()
         self.changed = False
+        self.changes = 0
+        self.passes = 0
+        self.planned: set[int] = set()  # the passes in which it was decided to peel a loop
         self.reasons: list[str] = []
 
     def change(self, reason: str = "") -> None:
         self.changed = True
+        self.changes += 1
         if reason:
             self.reasons.append(reason)
 
@@ -116,9 +136,9 @@ class Decisions:
         self.sites = {name: table.get(site, site) for name, site in self.sites.items()}
         for site in self.sites.values():
             site.replace(table)
-        for decision in self.loops.values():
-            if decision.types is not None:
-                decision.types = tuple(graph_types.with_sites(t, table) for t in decision.types)
+        for carried in self.carried():
+            if carried.types is not None:
+                carried.types = tuple(graph_types.with_sites(t, table) for t in carried.types)
         self.results = {key: graph_types.with_sites(t, table) for key, t in self.results.items()}
         self.arguments = {key: graph_types.with_sites(t, table) for key, t in self.arguments.items()}
         self.change(f"a value is one of several objects of class {kept.cls.__name__}")
@@ -127,16 +147,23 @@ class Decisions:
     def loop(self, key: Hashable) -> LoopDecision:
         return self.loops.setdefault(key, LoopDecision())
 
+    def carried(self) -> Iterator[Carried]:
+        """What is known of each copy of each loop."""
+        for decision in self.loops.values():
+            for copies in decision.copies.values():
+                yield from copies.values()
+
     def begin_pass(self) -> None:
         self.changed = False
+        self.passes += 1
         self.touched = set()
         for site in self.sites.values():
             site.was_read = False
             site.made = 0
             site.forget(_is_of_one_pass)
-        for decision in self.loops.values():
-            if decision.types is not None:
-                decision.types = tuple(without(t, _is_of_one_pass) for t in decision.types)
+        for carried in self.carried():
+            if carried.types is not None:
+                carried.types = tuple(without(t, _is_of_one_pass) for t in carried.types)
         self.results = {key: without(t, _is_of_one_pass) for key, t in self.results.items()}
         self.arguments = {key: without(t, _is_of_one_pass) for key, t in self.arguments.items()}
 
@@ -310,6 +337,8 @@ class Trace:
         self.regions: list[Region] = [self.graph.body]
         self.attempts: list[Hashable] = []
         self.loops: list[tuple[Hashable, bool]] = []  # staged loops around this point: key, could be unrolled
+        self.copy: tuple[tuple[Hashable, str], ...] = ()  # the parts of peeled loops around this point
+        self.bodies = 0  # of staged loops, traced so far
         self.notes: list[Note] = []
         self.steps = 0
         self.functions: dict[Hashable, Any] = {}
@@ -361,6 +390,15 @@ class Trace:
             frame.f_lasti,
             what,
         )  # by identity: equal code may stand on one line
+
+    def callers(self) -> tuple[Hashable, ...]:
+        """The calls, traced in their places, that lead to the function being traced."""
+        out: list[Hashable] = []
+        place = self.caller
+        while place is not None:
+            out.append((id(place.code), place.lasti))
+            place = place.caller
+        return tuple(out)
 
     def location(self) -> Location | None:
         place = self.place()

@@ -107,6 +107,22 @@ def never(n):
         print(n)
 
 
+def peeled(x, n):
+    total, last = 0, None
+    for i in range(n):
+        last = total
+        total += x[i]
+    return total, last
+
+
+def split(x, limit):
+    total = 0
+    for v in x:
+        if v > limit:
+            total += v
+    return total
+
+
 ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     straight: (np.ones(3), 2),
     branch: (3,),
@@ -121,6 +137,8 @@ ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     arrays: (np.ones(4), 2),
     closure: (3,),
     never: (3,),
+    peeled: (np.ones(4), 4),
+    split: (np.ones(4), 0.5),
 }
 
 
