@@ -32,6 +32,10 @@ class Phi:
         return f"  {self.name} = phi {self.type} {pairs}"
 
 
+INLINED = 2
+"""How often a function of vector mathematics is used in a module, at most, to be inlined."""
+
+
 class Module:
     """The functions, declarations and globals of one compilation."""
 
@@ -46,8 +50,16 @@ class Module:
         return f"@{name}"
 
     def text(self) -> str:
-        parts = [*self.globals.values(), *self.declarations.values(), *self.functions.values()]
+        functions = {name: self._inlined(name, body) for name, body in self.functions.items()}
+        parts = [*self.globals.values(), *self.declarations.values(), *functions.values()]
         return "\n".join(parts) + "\n"
+
+    def _inlined(self, name: str, body: str) -> str:
+        """A function; vector mathematics that is used little is inlined, which is faster in all ways."""
+        if not name.startswith("ag.") or " noinline" in body:
+            return body
+        uses = sum(other.count(f"@{name}(") for other in self.functions.values()) - 1
+        return body.replace(" nounwind", " alwaysinline nounwind", 1) if uses <= INLINED else body
 
 
 class Builder:
