@@ -23,6 +23,7 @@ from autograph.compiler.values import (
     Tuple,
     Value,
     array_type,
+    part,
     register,
     scalar_dtype,
     supported,
@@ -167,10 +168,10 @@ def elementwise(f: FunctionLowering, operation: Operation, name: str, args: list
         if simple is None:
             return None
         name, values = simple
-    found = resolve(name, values)
+    found = (values[0].dtype,) * 2 if name == "cube" else resolve(name, values)
     if found is None or name not in ELEMENT or len(set(found[:-1])) > 1:
         return None
-    if found[-1] != (t.dtype if t is not None else dtype) or any(d.kind == "c" for d in found):
+    if found[-1] != (t.dtype if t is not None else dtype):
         return None
     return build(f, operation, Map(name, tuple(found[:-1]), found[-1]), values)
 
@@ -181,7 +182,7 @@ def _simple_power(values: list[Any]) -> tuple[str, list[Any]] | None:
         isinstance(exponent, Number)
         and exponent.weak
         and exponent.dtype.kind in "if"
-        and base.dtype.kind == "f"
+        and base.dtype.kind in "fc"
     ):
         literal = exponent.ir
         if literal in ("2", "0x4000000000000000"):
@@ -190,6 +191,8 @@ def _simple_power(values: list[Any]) -> tuple[str, list[Any]] | None:
             return "sqrt", [base]
         if literal in ("1", "0x3FF0000000000000"):
             return "positive", [base]
+        if literal in ("3", "0x4008000000000000") and base.dtype.kind == "c":
+            return "cube", [base]
     if isinstance(exponent, Number) and exponent.ir == "2" and exponent.weak and base.dtype.kind in "iu":
         return "square", [base]
     return ("power", values) if base.dtype.kind == "f" or exponent.dtype.kind == "f" else None
@@ -224,13 +227,15 @@ def build(f: FunctionLowering, operation: Operation, op: Map, values: list[Any])
 
 def in_order(v: Value) -> bool:
     """Whether an array's axes are in C order; a result that has the order of others is NumPy's to make."""
-    return not isinstance(v, Memory) or v.contiguous or v.ordered or len(v.dims) < 2
+    if not isinstance(v, Memory) or v.contiguous or v.ordered:
+        return True
+    return sum(d != 1 for d in v.dims) < 2
 
 
 def keeps_order(values: list[Any], dims: tuple[Any, ...]) -> bool:
     """Whether an elementwise result of arrays is in C order: NumPy keeps an order that all of them have."""
     return (
-        len(dims) < 2
+        sum(d != 1 for d in dims) < 2
         or all(in_order(v) for v in values)
         or any(in_order(v) and dims_of(v) == dims for v in values)
     )
@@ -240,7 +245,8 @@ def keeps_order(values: list[Any], dims: tuple[Any, ...]) -> bool:
 def has_rule(name: str, dtype: np.dtype[Any], count: int) -> bool:
     """Whether an elementwise function has a rule for arguments of a dtype."""
     try:
-        ELEMENT[name](_Probe(), dtype, *(("%x",) for _ in range(count)))
+        parts = ("%x",) * (2 if dtype.kind == "c" else 1)
+        ELEMENT[name](_Probe(), dtype, *(parts for _ in range(count)))
     except NoRule:
         return False
     return True
@@ -1113,7 +1119,7 @@ def inplace(f: FunctionLowering, operation: Operation, name: str, a: Value, b: V
         f.flush()
         return None
     found = resolve(name, [a, other])
-    if found is None or name not in ELEMENT or len(set(found[:-1])) > 1 or any(d.kind == "c" for d in found):
+    if found is None or name not in ELEMENT or len(set(found[:-1])) > 1:
         f.flush()
         return None
     if not np.can_cast(found[-1], a.dtype, "same_kind"):
@@ -1198,7 +1204,7 @@ def _shape_values(f: FunctionLowering, operation: Operation, v: Any) -> tuple[An
 def create(f: FunctionLowering, operation: Operation, *args: Any, **options: Any) -> Value | None:
     out = operation.outputs[0]
     t = array_type(out._ag_type)
-    if t is None or t.dtype.kind == "c" or set(options) - {"dtype", "shape", "fill_value"}:
+    if t is None or set(options) - {"dtype", "shape", "fill_value"}:
         return None
     name = operation.name[3:]
     like = name.endswith("_like")
@@ -1225,6 +1231,8 @@ def create(f: FunctionLowering, operation: Operation, *args: Any, **options: Any
         number = value_as_array(f, value) if isinstance(value, Value) else None
         if not isinstance(number, Number) or (number.dtype.kind in "fc" and t.dtype.kind in "iub"):
             return None
+        if number.dtype.kind == "c" and t.dtype.kind != "c":
+            return None
         source = convert(f, operation, number, t.dtype)
     elif base in ("zeros", "ones"):
         source = Number(Scalar(t.dtype), t.dtype, f.literal(0 if base == "zeros" else 1, t.dtype))
@@ -1241,7 +1249,7 @@ def create(f: FunctionLowering, operation: Operation, *args: Any, **options: Any
 def array(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **options: Any) -> Value | None:
     out = operation.outputs[0]
     t = array_type(out._ag_type)
-    if t is None or t.shape is None or None in t.shape or t.dtype.kind == "c" or set(options) - {"dtype"}:
+    if t is None or t.shape is None or None in t.shape or set(options) - {"dtype"}:
         return None
     items = f.virtual_items(operation.args[0])
     if items is None:
@@ -1265,7 +1273,10 @@ def array(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **optio
 
     if not all(walk(v) for v in items) or len(flat) != math.prod(_known_dims(t)):
         return None
-    if any(n.dtype.kind == "c" or (n.dtype.kind == "f" and t.dtype.kind in "iub") for n in flat):
+    if any(
+        (n.dtype.kind == "c" and t.dtype.kind != "c") or (n.dtype.kind == "f" and t.dtype.kind in "iub")
+        for n in flat
+    ):
         return None
     if any(n.weak and n.dtype.kind == "i" and t.dtype.kind in "fu" for n in flat) and t.dtype.kind == "u":
         return None
@@ -1278,7 +1289,7 @@ def array(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **optio
 
 @rule("ndarray.copy", "np.copy")
 def copy(f: FunctionLowering, operation: Operation, x: Value, *args: Any, **options: Any) -> Value | None:
-    if args or options or not isinstance(x, (Memory, Elements, Lazy)) or x.dtype.kind == "c":
+    if args or options or not isinstance(x, (Memory, Elements, Lazy)):
         return None
     if isinstance(x, Memory) and not x.contiguous and len(x.dims) > 1 and operation.name == "np.copy":
         return None
@@ -1296,13 +1307,21 @@ def astype(f: FunctionLowering, operation: Operation, x: Value, *args: Any, **op
     t = array_type(out._ag_type)
     if t is None or len(args) != 1 or options or not isinstance(x, (Memory, Elements, Lazy)):
         return None
-    if "c" in (t.dtype.kind + x.dtype.kind):
+    if x.dtype.kind == "c" and t.dtype.kind not in "cb":
         return None
     return build(f, operation, Map("astype", (t.dtype,), t.dtype), [x])
 
 
 ELEMENT["astype"] = lambda lanes, dtype, x: x
 COST["astype"] = 1
+
+
+def part_view(f: FunctionLowering, x: Any, at: int) -> Value:
+    """The real or imaginary parts of an array."""
+    real = part(x.dtype)
+    m = memory(f, x)
+    data = f.at(m.data, at * real.itemsize)
+    return Memory(real, data, m.dims, m.strides, m.slot, False, not m.dims, m.root, m.aligned)
 
 
 @rule("np.where")
@@ -1478,4 +1497,4 @@ def transpose(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **o
     return Memory(m.dtype, m.data, dims, strides, m.slot, False, rank < 2 and m.contiguous, m.root, m.aligned)
 
 
-from autograph.compiler import creation, linear, reductions, sorting  # noqa: E402, F401 - they register their rules
+from autograph.compiler import complexes, creation, linear, reductions, sorting  # noqa: E402, F401 - they register their rules

@@ -307,11 +307,32 @@ def get_item(f: FunctionLowering, operation: Operation, x: Any, index: Any) -> V
             raw = f.b.value(f"load <{lanes.width} x i8>, ptr {pointer}, align 1")
             return (f.b.value(f"trunc <{lanes.width} x i8> {raw} to <{lanes.width} x i1>"),)
         t = lanes.type(memory(m.dtype))
-        return (f.b.value(f"load {t}, ptr {pointer}, align {m.dtype.itemsize}"),)
+        return (f.b.value(f"load {t}, ptr {pointer}, align 1"),)
 
     sources = (m, *(p for p, _, _ in picked.indices))
     vector = _is_dense(m, picked) and m.dtype.kind != "c"
-    return finish(f, operation, Computed(m.dtype, picked.dims, None, sources, 6, element, vector))
+    found = Computed(m.dtype, picked.dims, None, sources, 6, element, vector)
+    plain = all(arrays.in_order(p) for p in sources)
+    if not plain and not (len(picked.steps) <= 1 and len(m.dims) > 1):
+        return None  # NumPy's result has the order of the array or of the indices
+    if picked.first == 0:
+        return finish(f, operation, found)
+    return _axes_moved(f, operation, found, picked.first, len(picked.shape))
+
+
+def _axes_moved(f: FunctionLowering, operation: Operation, v: Computed, first: int, rank: int) -> Value:
+    """The result where the axes of the index arrays are not the first ones: in memory they are."""
+    out = operation.outputs[0]
+    if arrays._small(v.dims) and f.is_pure(out) and id(out) not in f.plan.memory:
+        return arrays.elements(f, v)
+    axes = [*range(first, first + rank), *range(first), *range(first + rank, len(v.dims))]
+    made = arrays.allocate(f, v.dtype, tuple(v.dims[a] for a in axes))
+    strides = [made.strides[axes.index(a)] for a in range(len(axes))]
+    result = Memory(
+        v.dtype, made.data, v.dims, tuple(strides), made.slot, False, False, made.root, made.aligned
+    )
+    arrays.fill(f, result, v)
+    return result
 
 
 def finish(f: FunctionLowering, operation: Operation, v: Computed) -> Value:

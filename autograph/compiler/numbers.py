@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
-from autograph.compiler import arrays
+from autograph.compiler import arrays, values
 from autograph.compiler.elementwise import ELEMENT, UFUNC_OF, Lanes, NoRule, divmod_float
 from autograph.compiler.ir import float_literal
 from autograph.compiler.lowering import FunctionLowering, rule
@@ -101,7 +102,15 @@ def _compared(f: FunctionLowering, operation: Operation, x: Number, y: Number) -
     name = operation.name
     kinds = x.dtype.kind + y.dtype.kind
     if "c" in kinds:
-        if not (x.weak and y.weak) or name not in ("eq", "ne") or "i" in kinds:
+        if name not in ("eq", "ne"):
+            return None
+        if not (x.weak and y.weak):
+            resolved = arrays.resolve(UFUNC_OF[name], [x, y])
+            if resolved is None:
+                return None
+            sides = [arrays.convert(f, operation, n, resolved[0]).parts for n in (x, y)]
+            return ELEMENT[UFUNC_OF[name]](lanes, resolved[0], *sides)[0]
+        if "i" in kinds:
             return None
         p, q = (lanes.cast(n.parts, n.dtype, np.dtype(complex)) for n in (x, y))
         return ELEMENT[UFUNC_OF[name]](lanes, np.dtype(complex), p, q)[0]
@@ -192,14 +201,26 @@ def python_arithmetic(
         return _integer(f, operation, name, _as_int(f, x), _as_int(f, y))
     if out.cls is float and "c" not in kinds:
         return _float(f, operation, name, x, y)
-    if out.cls is complex and name in ("add", "sub", "mul"):
-        lanes = Lanes(f.b)
-        z = np.dtype(complex)
-        p, q = (lanes.cast(n.parts, n.dtype, z) for n in (x, y))
-        if "c" not in kinds[0] or "c" not in kinds[1]:
-            return None  # the sign of a zero differs between versions of Python
-        return Number(out, z, ELEMENT[UFUNC_OF[name]](lanes, z, p, q))
+    if out.cls is complex:
+        return _complex(f, operation, name, x, y)
     return None
+
+
+def _complex(f: FunctionLowering, operation: Operation, name: str, x: Number, y: Number) -> Value | None:
+    from autograph.compiler import complexes
+
+    lanes, z = Lanes(f.b), complexes.COMPLEX
+    whole = [n.parts if n.dtype.kind == "c" else (_double(f, n),) for n in (x, y)]
+    out = operation.outputs[0]._ag_type
+    if name in ("add", "sub", "mul"):
+        parts = complexes.python_sum(lanes, UFUNC_OF[name], *whole)
+        return None if parts is None else Number(out, z, parts)
+    if name != "truediv" or sys.version_info >= (3, 14):
+        return None
+    p, q = (lanes.cast(n.parts, n.dtype, z) for n in (x, y))
+    tests = [f.b.value(f"fcmp une double {part}, 0.0") for part in q]
+    f.guard(f.b.value(f"or i1 {tests[0]}, {tests[1]}"), operation)
+    return Number(out, z, complexes.quotient(lanes, z, p, q, python=True))
 
 
 def _as_int(f: FunctionLowering, x: Number) -> Number:
@@ -422,6 +443,12 @@ def unary(f: FunctionLowering, operation: Operation, a: Value) -> Value | None:
         return Number(out, FLOAT, (Lanes(b).intrinsic("fabs", "double", x.ir),))
     if name == "neg" and x.dtype.kind == "c":
         return Number(out, x.dtype, tuple(b.value(f"fneg double {p}") for p in x.parts))
+    if name == "abs" and x.dtype.kind == "c":
+        from autograph.compiler import complexes
+
+        size = complexes.absolute(Lanes(b), *x.parts)
+        finite = b.value(f"fcmp olt double {size}, {float_literal(float('inf'))}")
+        return Number(out, FLOAT, _joined(f, operation, finite, lambda: (size,), FLOAT))
     return None
 
 
@@ -624,6 +651,44 @@ def extremum(f: FunctionLowering, operation: Operation, *args: Value, **options:
             low = (min if operation.name == "min" else max)(best.low, other.low)
         best = Number(out, dtype, (ir,), low)
     return best
+
+
+@rule("complex", "np.complex128", "np.complex64")
+def new_complex(f: FunctionLowering, operation: Operation, *args: Value) -> Value | None:
+    out = operation.outputs[0]._ag_type
+    dtype = scalar_dtype(out)
+    if dtype is None or not args or len(args) > 2 or not all(is_scalar(a) for a in args):
+        return None
+    numbers = [f.number(a) for a in args]
+    if len(numbers) == 1:
+        return Number(out, dtype, Lanes(f.b).cast(numbers[0].parts, numbers[0].dtype, dtype))
+    if operation.name != "complex" or any(n.dtype.kind == "c" for n in numbers):
+        return None
+    return Number(out, dtype, (_double(f, numbers[0]), _double(f, numbers[1])))
+
+
+@rule("ndarray.real", "ndarray.imag", "np.real", "np.imag")
+def part_of(f: FunctionLowering, operation: Operation, x: Value) -> Value | None:
+    """A part of a number, or the view of an array that has this part of its elements."""
+    out = operation.outputs[0]._ag_type
+    at = 0 if operation.name.endswith("real") else 1
+    if is_scalar(x) and scalar_dtype(out) is not None:
+        n = f.number(x)
+        if n.dtype.kind == "c":
+            return Number(out, values.part(n.dtype), (n.parts[at],))
+        return Number(out, n.dtype, n.parts) if at == 0 and scalar_dtype(out) == n.dtype else None
+    if not isinstance(x, (Memory, Lazy, Elements)) or x.dtype.kind != "c":
+        return None
+    return arrays.part_view(f, x, at)
+
+
+@rule("ndarray.conj", "ndarray.conjugate")
+def conjugate(f: FunctionLowering, operation: Operation, x: Value) -> Value | None:
+    if is_array(x):
+        if getattr(x, "dtype", BOOL).kind != "c":
+            return None  # the array itself
+        return arrays.elementwise(f, operation, "conjugate", [x])
+    return numpy_scalar(f, operation, "conjugate", [f.number(x)]) if is_scalar(x) else None
 
 
 @rule("range_length")

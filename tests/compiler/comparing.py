@@ -45,4 +45,4 @@ def check(fn: Callable[..., Any], *args: Any, native: bool = True) -> None:
         assert graph.native, "it was not compiled"
         for variant in graph.native.values():
             assert variant is not None, graph.native_reason
-            assert [o.name for o in variant.fallbacks] == []
+            assert not variant.fallbacks, [(o.name, o.args, o.outputs) for o in variant.fallbacks]
