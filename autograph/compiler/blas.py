@@ -1,24 +1,45 @@
-"""BLAS and LAPACK as C functions: the addresses that SciPy publishes for Cython, under names of our own."""
+"""BLAS and LAPACK as C functions, under names of our own.
+
+NumPy's wheels bring an OpenBLAS that is loaded already: its functions give bit for bit what NumPy gives, and
+cost nothing to find. Where NumPy has none, SciPy publishes the addresses of the functions that it uses.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import functools
+import glob
 import importlib
 import importlib.machinery
 import importlib.util
 import os
 from typing import Any
 
+import numpy as np
+
 from autograph.compiler import machine
 
-PREFIX = "ag_blas_"
 LETTER = {"f4": "s", "f8": "d", "c8": "c", "c16": "z"}
 """The letter that the name of a routine starts with, by the kind and size of the elements."""
 
 
 @functools.cache
-def _module(name: str) -> Any:
+def _numpy_library() -> Any:
+    """The OpenBLAS that NumPy's wheel brings, whose integers have 64 bits; None where there is none."""
+    folder = os.path.dirname(np.__file__)
+    for place in (os.path.join(os.path.dirname(folder), "numpy.libs"), os.path.join(folder, ".dylibs")):
+        for path in glob.glob(os.path.join(place, "*openblas*")):
+            try:
+                library = ctypes.CDLL(path)
+                library["scipy_dgemm_64_"]
+                return library
+            except (OSError, AttributeError):
+                continue
+    return None
+
+
+@functools.cache
+def _scipy_module(name: str) -> Any:
     """An extension module of `scipy.linalg`, without loading the package (300 ms); None without SciPy."""
     package = importlib.util.find_spec("scipy")
     if package is None:
@@ -38,20 +59,39 @@ def _module(name: str) -> Any:
     return importlib.import_module(f"scipy.linalg.{name}")
 
 
+def integer() -> str:
+    """The IR type of the integers of the routines."""
+    return "i32" if _numpy_library() is None else "i64"
+
+
 @functools.cache
 def symbol(routine: str) -> str | None:
     """The name by which the code calls a routine ("dgemm", "dgetrf"); None where there is none.
 
-    >>> symbol("dgemm")
-    'ag_blas_dgemm'
+    >>> symbol("dgemm").startswith("ag_blas")
+    True
     """
+    address = _address(routine)
+    if not address:
+        return None
+    name = f"ag_blas_{integer()}_{routine}"
+    machine.add_symbol(name, address)
+    return name
+
+
+def _address(routine: str) -> int:
+    library = _numpy_library()
+    if library is not None:
+        try:
+            return ctypes.cast(library[f"scipy_{routine}_64_"], ctypes.c_void_p).value or 0
+        except AttributeError:
+            return 0
     for name in ("cython_blas", "cython_lapack"):
-        module = _module(name)
+        module = _scipy_module(name)
         capsule = None if module is None else module.__pyx_capi__.get(routine)
         if capsule is not None:
-            machine.add_symbol(PREFIX + routine, _pointer(capsule))
-            return PREFIX + routine
-    return None
+            return _pointer(capsule)
+    return 0
 
 
 def _pointer(capsule: Any) -> int:

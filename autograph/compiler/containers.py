@@ -62,7 +62,7 @@ def new_list(f: FunctionLowering, operation: Operation, items: Any, *rest: Any) 
         if isinstance(v, Lazy):
             f._settle(x)
             v = f.value_of(x)
-        if not isinstance(v, (Number, Known, Elements, VirtualList, Tuple)):
+        if not isinstance(v, (Number, Known, Elements, Memory, VirtualList, Tuple)):
             f.plan.need(f.plan.objects, operation.outputs[0])
         values.append(v)
     return VirtualList(tuple(values))

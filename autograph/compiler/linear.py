@@ -37,7 +37,7 @@ FEW_OF_VECTOR = 1 << 14
 STACK = 1 << 14
 """Bytes of a copy that may lie on the stack."""
 HUGE = 1 << 31
-"""Dimensions from here on do not fit the integers of BLAS."""
+"""Dimensions from here on may not fit the integers of BLAS."""
 
 
 # -- from products of arrays to products of matrices ---------------------------------------------------------
@@ -58,7 +58,7 @@ def matmul(
     dtype = scalar_dtype(out)
     if len(dx) != 1 or len(dy) != 1:
         return product(f, operation, x, y)
-    if dtype is None or not _equal(f, operation, dx[0], dy[0]):
+    if dtype is None or not equal(f, operation, dx[0], dy[0]):
         return None
     if dtype.kind == "c" and operation.name == "np.vdot":
         return None
@@ -87,12 +87,14 @@ def product(f: FunctionLowering, operation: Operation, x: Any, y: Any) -> Value 
         if max(len(dx), len(dy)) > 2:
             return None
         if len(dy) == 2:
-            y = _swapped(arrays.memory(f, y))
+            y = swapped(arrays.memory(f, y))
             dy = y.dims
     if name == "dot" and len(dx) > 1 and len(dy) > 2:
         return None
     inner = dx[-1], dy[-2] if len(dy) > 1 else dy[0]
-    if not _equal(f, operation, *inner):
+    if max(len(dx), len(dy)) > 3 and not (arrays.in_order(x) and arrays.in_order(y)):
+        return None
+    if not equal(f, operation, *inner):
         return None
     if _tiny(f, operation, t, x, y):
         return _straight(f, t, x, y)
@@ -116,9 +118,9 @@ def product(f: FunctionLowering, operation: Operation, x: Any, y: Any) -> Value 
     c = f.as_contiguous(c)
 
     def each(index: list[str]) -> None:
-        multiply(f, *(_of_batch(f, m, index, batch) for m in (c, a, b)))
+        multiply(f, *(of_batch(f, m, index, batch) for m in (c, a, b)))
 
-    _nest(f, list(batch), each)
+    nest(f, list(batch), each)
     return target
 
 
@@ -142,7 +144,7 @@ def _matrix(f: FunctionLowering, m: Memory, rows: Any, columns: Any) -> Memory:
     return f.as_contiguous(dataclasses.replace(m, dims=(rows, columns)))
 
 
-def _of_batch(f: FunctionLowering, m: Memory, index: list[str], batch: Any) -> Memory:
+def of_batch(f: FunctionLowering, m: Memory, index: list[str], batch: Any) -> Memory:
     """The matrix of a batch at an index of the whole (broadcast) batch."""
     outer = len(m.dims) - 2
     where = []
@@ -157,7 +159,7 @@ def _of_batch(f: FunctionLowering, m: Memory, index: list[str], batch: Any) -> M
     return dataclasses.replace(m, data=data, dims=m.dims[outer:], strides=m.strides[outer:])
 
 
-def _nest(f: FunctionLowering, dims: list[Any], body: Callable[[list[str]], None]) -> None:
+def nest(f: FunctionLowering, dims: list[Any], body: Callable[[list[str]], None]) -> None:
     def level(axis: int, index: list[str]) -> None:
         if axis == len(dims):
             body(index)
@@ -167,7 +169,7 @@ def _nest(f: FunctionLowering, dims: list[Any], body: Callable[[list[str]], None
     level(0, [])
 
 
-def _equal(f: FunctionLowering, operation: Operation, p: Any, q: Any) -> bool:
+def equal(f: FunctionLowering, operation: Operation, p: Any, q: Any) -> bool:
     """Whether two dimensions are equal, checked at run time where they are not known."""
     if p == q:
         return True
@@ -177,7 +179,7 @@ def _equal(f: FunctionLowering, operation: Operation, p: Any, q: Any) -> bool:
     return True
 
 
-def _swapped(m: Memory) -> Memory:
+def swapped(m: Memory) -> Memory:
     """A matrix transposed."""
     return dataclasses.replace(m, dims=m.dims[::-1], strides=m.strides[::-1], contiguous=False)
 
@@ -305,14 +307,14 @@ def blas_form(f: FunctionLowering, m: Memory) -> Form:
     rows, columns = m.dims
     size = m.dtype.itemsize
     if m.contiguous:
-        return Form(m.data, _at_least_one(f, columns), True)
-    by_rows, by_columns = _is_dense(f, m), _is_dense(f, _swapped(m))
+        return Form(m.data, at_least_one(f, columns), True)
+    by_rows, by_columns = _is_dense(f, m), _is_dense(f, swapped(m))
     if by_rows is True:
         return Form(m.data, _step(f, rows, columns, m.strides[0], size), True)
     if by_columns is True and by_rows is False:
         return Form(m.data, _step(f, columns, rows, m.strides[1], size), False)
     if by_rows is False and by_columns is False:
-        return Form(copied(f, m).data, _at_least_one(f, columns), True)
+        return Form(copied(f, m).data, at_least_one(f, columns), True)
     b = f.b
     texts = ["true" if t is True else "false" if t is False else t for t in (by_rows, by_columns)]
     direct, other, after = b.label("dense"), b.label("copy"), b.label("form")
@@ -327,7 +329,7 @@ def blas_form(f: FunctionLowering, m: Memory) -> Form:
     b.jump(after)
     b.start(other)
     copy = copied(f, m)
-    least = _at_least_one(f, columns)
+    least = at_least_one(f, columns)
     other = b.block
     b.jump(after)
     b.start(after)
@@ -338,19 +340,19 @@ def blas_form(f: FunctionLowering, m: Memory) -> Form:
     return Form(data.name, step_phi.name, form.name)
 
 
-def _at_least_one(f: FunctionLowering, d: Any) -> Any:
+def at_least_one(f: FunctionLowering, d: Any) -> Any:
     return max(d, 1) if isinstance(d, int) else f.b.call("i64", "llvm.smax.i64", f"i64 {d}", "i64 1")
 
 
 def _step(f: FunctionLowering, rows: Any, columns: Any, stride: Any, size: int) -> Any:
     """How many elements lie between two rows."""
     if rows == 1:
-        return _at_least_one(f, columns)
+        return at_least_one(f, columns)
     step: Any = stride // size if isinstance(stride, int) else f.b.value(f"sdiv i64 {stride}, {size}")
     if isinstance(rows, int):
         return step
     one = f.b.value(f"icmp sle i64 {rows}, 1")
-    return f.b.value(f"select i1 {one}, i64 {_at_least_one(f, columns)}, i64 {step}")
+    return f.b.value(f"select i1 {one}, i64 {at_least_one(f, columns)}, i64 {step}")
 
 
 def _is_dense(f: FunctionLowering, m: Memory) -> bool | str:
@@ -405,9 +407,11 @@ def _all_of(f: FunctionLowering, tests: list[str]) -> bool | str:
 
 def by_reference(f: FunctionLowering, value: Any) -> str:
     """A place that holds an integer, as Fortran wants its arguments."""
-    place = f.b.alloca("i32", 4)
-    narrow = str(value) if isinstance(value, int) else f.b.value(f"trunc i64 {value} to i32")
-    f.b.emit(f"store i32 {narrow}, ptr {place}")
+    kind = blas.integer()
+    place = f.b.alloca(kind)
+    known = isinstance(value, int) or kind == "i64"
+    narrow = value if known else f.b.value(f"trunc i64 {value} to {kind}")
+    f.b.emit(f"store {kind} {narrow}, ptr {place}")
     return f"ptr {place}"
 
 
@@ -439,7 +443,7 @@ def _by_blas(f: FunctionLowering, routine: str, c: Memory, a: Memory, b: Memory)
     one, zero = _constant(f, c.dtype, 1), _constant(f, c.dtype, 0)
     if 1 in (m, n):
         if n != 1:
-            a, b, m, n = _swapped(b), _swapped(a), n, 1
+            a, b, m, n = swapped(b), swapped(a), n, 1
         form, x = blas_form(f, a), _dense_vector(f, b)
         turned = _choose(f, form.by_rows, "ptr", letter(f, "T"), letter(f, "N"))
         sizes = [_choose(f, form.by_rows, "i64", p, q) for p, q in ((k, m), (m, k))]
@@ -502,7 +506,7 @@ def _small_product(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None
         )  # fmt: skip
         return
     if n == 1:
-        a, b, m, n = _swapped(b), _swapped(a), 1, m
+        a, b, m, n = swapped(b), swapped(a), 1, m
         c = dataclasses.replace(c, dims=(1, n), strides=(0, size))
     if b.strides[1] != size and n != 1:
         b = copied(f, b)
@@ -520,3 +524,6 @@ def dot(f: FunctionLowering, x: Memory, y: Memory) -> str:
         register(x.dtype), name, f"ptr {x.data}", f"i64 {x.strides[0]}", f"ptr {y.data}",
         f"i64 {y.strides[0]}", f"i64 {x.dims[0]}",
     )  # fmt: skip
+
+
+from autograph.compiler import contractions, joining, lapack  # noqa: E402, F401 - they register their rules

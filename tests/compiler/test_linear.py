@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -40,11 +41,14 @@ def same(given: Any, expected: Any) -> None:
         assert given == expected
         return
     assert given.dtype == expected.dtype
+    if expected.ndim > 1:
+        assert given.flags.c_contiguous == expected.flags.c_contiguous
+        assert given.flags.f_contiguous == expected.flags.f_contiguous
     tolerance = TOLERANCE.get(f"{expected.dtype.kind}{expected.dtype.itemsize}", 0)
     np.testing.assert_allclose(given, expected, rtol=tolerance, atol=tolerance)
 
 
-def check(fn: Any, *args: Any, called: set[str] = frozenset()) -> None:  # type: ignore[assignment]
+def check(fn: Any, *args: Any, called: Set[str] = frozenset()) -> None:
     """Machine code gives what plain Python gives, and calls back only what is named."""
     staged = ag.to_graph(fn)
     same(staged(*args), fn(*args))
@@ -185,3 +189,194 @@ def test_product_is_a_new_array() -> None:
         return call(a, b), a, b
 
     same(run(fn), run(fn.python_function))
+
+
+# -- joins ---------------------------------------------------------------------------------------------------
+
+
+def test_joins_of_known_arrays() -> None:
+    def fn(a: Any, b: Any, v: Any, w: Any) -> Any:
+        return (
+            np.stack([v, w]), np.stack((v, 2 * w), axis=1), np.stack([a, b], axis=-2),
+            np.concatenate([v, w[:2]]),
+            np.concatenate((a, b)), np.concatenate((a, b[:, :2], a), axis=1), np.concatenate([a, b], -1),
+            np.hstack((v, w)), np.hstack([a, b]), np.vstack((v, a)), np.vstack([v, w]),
+            np.column_stack((v, w)),
+            np.column_stack([a, v]), np.concatenate([a[:0], b]), np.stack([a[::-1], b[::-1]]),
+        )  # fmt: skip
+
+    for n in (3, 30):
+        check(fn, make((n, n)), make((n, n), "f4", 1), make(n, "f8", 2), make(n, "i4", 3))
+
+
+def test_joins_of_arrays_in_a_list() -> None:
+    def fn(a: Any, v: Any) -> Any:
+        rows, matrices, parts = [], [], []
+        for i in range(len(a)):
+            rows.append(a[i] * 2)
+            matrices.append(a[:3, ::2].T)
+            parts.append(a[i, i:])
+        rows.append(v)
+        return (
+            np.stack(rows), np.stack(rows, axis=1), np.vstack(rows), np.stack(matrices), np.hstack(rows),
+            np.concatenate(rows), np.concatenate(parts), np.concatenate(matrices, axis=1),
+            np.stack(matrices, -1),
+        )  # fmt: skip
+
+    for dtype in ("f4", "i8", "c16"):
+        check(fn, make((7, 7), dtype), make(14, dtype)[::2], called={"new_list", "mul"})
+
+
+def test_joins_that_do_not_fit_raise_as_numpy() -> None:
+    @ag.to_graph
+    def fn(a: Any, b: Any, i: Any, j: Any) -> Any:
+        parts = [a[:k] for k in range(i, j)]
+        return np.concatenate((a[:, :i], b[:, :j])), np.stack(parts)
+
+    a = make((3, 4))
+    for args in ((a, a, 2, 3), (a, a[:2], 3, 3), (a, a, 1, 3), (a, a, 1, 1)):
+        try:
+            expected = fn.python_function(*args)
+        except ValueError as error:
+            with pytest.raises(ValueError) as caught:
+                fn(*args)
+            assert str(caught.value) == str(error)
+        else:
+            same(fn(*args), expected)
+
+
+def test_a_list_of_arrays_keeps_its_arrays() -> None:
+    @ag.to_graph
+    def fn(a: Any, b: Any) -> Any:
+        pair = [a, b[1:]]
+        joined = np.concatenate(pair)
+        pair[0][0] = 7.0
+        pair[1][0] += joined[1]
+        pair.append(a)
+        return joined, np.concatenate(pair), pair[2] is a, a, b
+
+    same(fn(make(4), make(4)), fn.python_function(make(4), make(4)))
+
+
+# -- contractions --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+def test_contractions(dtype: str) -> None:
+    def fn(a: Any, b: Any, c: Any, v: Any) -> Any:
+        return (
+            np.einsum("ij,jk->ik", a, b), np.einsum("ij,jk", a, b), np.einsum("ij,kj->ik", a, b),
+            np.einsum("jk,ij->ik", a, b), np.einsum("ij,j->i", a, v), np.einsum("i,j->ij", v, v),
+            np.einsum("ij,ij->ij", a, a), np.einsum("bij,bjk->bik", c, c), np.einsum("bij,bkj->bik", c, c),
+            np.einsum("bij,jk->bik", c, b), np.einsum("bij,bij->b", c, c),
+            np.einsum("ij,jk -> ik", a[:, ::2], b[::2]),
+            np.einsum("bij,cij->bc", c, c), np.einsum("bij,cji->bc", c, c), np.einsum("ij,k->kij", a, v),
+            np.tensordot(a, b, axes=1), np.tensordot(c, b, axes=([1], [0])),
+            np.tensordot(c, c, axes=([0, 2], [0, 1])),
+            np.tensordot(v, v, axes=0), np.tensordot(c, c.T, 2), np.outer(v, 2 * v), np.outer(v[:2], v),
+            np.kron(a, b),
+            np.kron(v, v), np.trace(a), a[:3].trace(),
+        )  # fmt: skip
+
+    for n in (1, 4, 12):
+        check(fn, make((n, n), dtype), make((n, n), dtype, 1), make((n, n, n), dtype, 2), make(n, dtype, 3))
+
+
+def test_results_in_the_order_of_the_arrays() -> None:
+    def fn(a: Any, c: Any, v: Any) -> Any:
+        pair = [a.T for _ in range(2)]
+        return (
+            np.stack([a.T, a.T]), np.concatenate((a.T, a.T)), np.concatenate((a, a.T), 1), np.stack(pair, 1),
+            np.einsum("ij,jk->ki", a, a), np.einsum("ji,jk->ik", a.T, a), np.einsum("ij,ij->ij", a.T, a.T),
+            np.einsum("bij,bkj->kbi", c, c), c.transpose(1, 0, 2) @ a, c[None].transpose(1, 2, 0, 3) @ a,
+            np.linalg.norm(c.T, axis=0), np.tensordot(c.T, a.T, 1), np.outer(v[::-1], v), np.kron(a.T, a.T),
+            a.T @ a, np.linalg.inv((a + 1).T @ a.T), np.einsum("i,j->ji", v, v),
+        )  # fmt: skip
+
+    called = {"new_list", "np.stack", "np.concatenate", "np.einsum", "matmul", "np.linalg.norm", "add"}
+    check(fn, make((5, 5)), make((5, 5, 5)), make(5), called=called)
+
+
+def test_full_contractions() -> None:
+    def fn(a: Any, v: Any) -> Any:
+        return np.einsum("ij,ij->", a, a), np.einsum("i,i", v, v), np.einsum("ij,ji->", a, a)
+
+    for n in (1, 4, 30):
+        check(fn, make((n, n)), make(n))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+def test_norms(dtype: str) -> None:
+    def fn(a: Any, v: Any) -> Any:
+        return (
+            np.linalg.norm(v), np.linalg.norm(a), np.linalg.norm(a[::2, ::2]), np.linalg.norm(v[::-2]),
+            np.linalg.norm(a, axis=0), np.linalg.norm(a, axis=-1), np.linalg.norm(a, axis=1, keepdims=True),
+            np.linalg.norm(a, "fro"), np.linalg.norm(v, 2), np.linalg.norm(v - 1), np.linalg.norm(a.T @ a),
+        )  # fmt: skip
+
+    for n in (1, 4, 30):
+        check(
+            fn,
+            make((n, n), dtype),
+            make(n, dtype),
+            called={"np.linalg.norm"} if dtype == "i4" else frozenset(),
+        )
+
+
+# -- systems of equations ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_systems_of_equations(dtype: str) -> None:
+    def fn(a: Any, b: Any, v: Any) -> Any:
+        s = a @ a.T + np.eye(len(a), dtype=a.dtype) * len(a)
+        return (
+            np.linalg.solve(s, v), np.linalg.solve(s.T, b), np.linalg.inv(s[::-1]), np.linalg.det(s / len(a)),
+            np.linalg.det(-s[::-1] / len(a)), np.linalg.cholesky(s), np.linalg.solve(s, b[:, ::2]),
+        )  # fmt: skip
+
+    for n in (1, 2, 3, 8, 40):
+        check(
+            fn,
+            make((n, n), dtype),
+            make((n, 3), dtype, 1),
+            make(n, dtype, 2),
+            called={"np.eye", "ndarray.dtype", "mul"},
+        )
+
+
+def test_what_cannot_be_solved_raises_as_numpy() -> None:
+    singular = np.array([[1.0, 2.0], [2.0, 4.0]])
+
+    def solve(a: Any) -> Any:
+        return np.linalg.solve(a, a[0])
+
+    def inv(a: Any) -> Any:
+        return np.linalg.inv(a)
+
+    def cholesky(a: Any) -> Any:
+        return np.linalg.cholesky(-a)
+
+    def of_slices(a: Any) -> Any:
+        return [np.linalg.inv(a[:k, :k]) for k in (1, 2)]
+
+    for fn in (solve, inv, cholesky, of_slices):
+        with pytest.raises(np.linalg.LinAlgError) as expected:
+            fn(singular)
+        with pytest.raises(np.linalg.LinAlgError) as caught:
+            ag.to_graph(fn)(singular)
+        assert str(caught.value) == str(expected.value)
+    check(lambda a: np.linalg.det(a), singular)
+
+
+def test_systems_of_unknown_sizes() -> None:
+    @ag.to_graph
+    def fn(a: Any, v: Any, n: Any, m: Any) -> Any:
+        s = a[:n, :m]
+        return np.linalg.solve(s, v[:n]), np.linalg.inv(s), np.linalg.det(s), np.linalg.cholesky(s @ s.T)
+
+    a, v = make((9, 9)) + 3 * np.eye(9), make(9)
+    for n, m in ((0, 0), (1, 1), (4, 4), (9, 9)):
+        same(fn(a, v, n, m), fn.python_function(a, v, n, m))
+    with pytest.raises(np.linalg.LinAlgError, match="square"):
+        fn(a, v, 3, 4)
