@@ -61,11 +61,20 @@ class Plan:
     layouts: tuple[int, ...] = ()  # of the arguments: 2 contiguous, 1 with the axes in C order, 0 neither
     distinct: bool = True  # no array argument overlaps another
 
+    fresh: set[int] = dataclasses.field(default_factory=set)  # tensors of choices made in this round
+
     def need(self, chosen: set[int], tensor: Any) -> None:
+        self.want(chosen, tensor)
+        raise Retry
+
+    def want(self, chosen: set[int], tensor: Any) -> None:
+        """As `need`, but this round goes on, so that the next one knows more of what is needed."""
+        if id(tensor) in self.fresh:
+            return
         if id(tensor) in chosen:
             raise Unsupported(f"{tensor!r} cannot be represented")
         chosen.add(id(tensor))
-        raise Retry
+        self.fresh.add(id(tensor))
 
 
 class Compilation:
@@ -575,7 +584,8 @@ class FunctionLowering:
                 or hasattr(value, "virtual")
                 or (isinstance(value, Memory) and not value.is_object)
             ):
-                self.plan.need(self.plan.objects, leaf)
+                self.plan.want(self.plan.objects, leaf)
+                return "null", False
             return self.box(value)
         if isinstance(leaf, (tuple, list, dict, slice)) and any(isinstance(x, Tensor) for x in leaves(leaf)):
             return self.box_tree(leaf)
@@ -737,6 +747,11 @@ class FunctionLowering:
             if isinstance(value, Number):
                 cells.append(value)
                 kind = support.kind_of(value)
+            elif must_raise and _can_be_made(value):
+                made = self.as_object(value, None)
+                assert isinstance(made, Memory) and made.slot is not None
+                cells.append(self.get_slot(made.slot))
+                kind = support.BORROWED
             else:
                 pointer, owned = self.box_leaf(t)
                 cells.append(pointer)
@@ -1172,6 +1187,13 @@ class _Maker:
         return self.cls(*items)
 
 
+def _can_be_made(value: Value) -> bool:
+    """Whether an array that is no object becomes one in a few steps, for a kernel that raises anyway."""
+    if isinstance(value, Memory):
+        return not value.is_object and value.slot is not None
+    return isinstance(value, Elements)
+
+
 class _Release:
     """Releases the slots of the frame: how many there are is known at the end."""
 
@@ -1535,9 +1557,16 @@ def compile_graph(
             if is_made and array_type(leaf._ag_type) is not None:
                 plan.objects.add(id(leaf))
     for _ in range(MAX_RETRIES):
+        plan.fresh.clear()
         compilation = Compilation(graph, plan)
         try:
-            return compilation, compilation.text()
+            text = compilation.text()
         except Retry:
             continue
+        except Exception:
+            if not plan.fresh:
+                raise
+            continue  # it went on after a choice had proved wrong
+        if not plan.fresh:
+            return compilation, text
     raise Unsupported("the choices of the compiler do not settle")
