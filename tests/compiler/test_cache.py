@@ -13,6 +13,7 @@ import pytest
 
 from autograph.compiler import cache
 
+ROOT = Path(__file__).parent.parent.parent
 PROGRAM = """\
 import hashlib
 import math
@@ -67,6 +68,7 @@ def run(folder: Path, seed: str = "0") -> list[list[str]]:
         "AUTOGRAPH_BACKEND": "native",
         "AUTOGRAPH_CACHE_DIR": str(folder),
         "PYTHONHASHSEED": seed,
+        "PYTHONPATH": str(ROOT),
     }
     program = folder.parent / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
