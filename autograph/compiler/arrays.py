@@ -915,13 +915,13 @@ def get_item(f: FunctionLowering, operation: Operation, x: Value, index: Any) ->
     if (t is None and dtype is None) or x.dtype != (t.dtype if t is not None else dtype):
         return None
     if _index_parts(index) is None:
-        return None
-    m = memory(f, x)
-    found = view(f, operation, m, index)
-    if found is None:
         from autograph.compiler import indexing
 
         return indexing.get_item(f, operation, x, index)
+    m = memory(f, x)
+    found = view(f, operation, m, index)
+    if found is None:
+        return None
     if t is None:
         if found.dims:
             return None
@@ -1082,10 +1082,10 @@ def _copied(f: FunctionLowering, m: Any) -> Memory:
 
 def _overlaps(f: FunctionLowering, source: Any, target: Memory) -> bool:
     """Whether elements of a source may be written before they are read."""
-    if not isinstance(source, Memory):
-        return False
     if isinstance(source, Computed):
         return any(f.may_alias(s.root, target.root) for a in source.args for s in read_by(a))
+    if not isinstance(source, Memory):
+        return False
     if source.data == target.data and source.strides == target.strides and source.dims == target.dims:
         return False  # each element is read just before it is written
     return f.may_alias(source.root, target.root)
@@ -1183,12 +1183,23 @@ def _shape_values(f: FunctionLowering, operation: Operation, v: Any) -> tuple[An
             dims.append(ir)
         else:
             return None
-    known = math.prod(d for d in dims if isinstance(d, int))
-    return (
-        tuple(dims)
-        if known < 2**40 and len(dims) - len([d for d in dims if isinstance(d, int)]) <= 1
-        else None
-    )
+    if math.prod(d for d in dims if isinstance(d, int)) >= 2**40:
+        return None
+    if sum(isinstance(d, str) for d in dims) > 1:
+        _check_size(f, operation, dims)
+    return tuple(dims)
+
+
+def _check_size(f: FunctionLowering, operation: Operation, dims: list[Any]) -> None:
+    """Checks that an array of these dimensions, each not too large, is not too large."""
+    b = f.b
+    total: Any = dims[0]
+    for d in dims[1:]:
+        pair = b.call("{ i64, i1 }", "llvm.umul.with.overflow.i64", f"i64 {total}", f"i64 {d}")
+        total = b.value(f"extractvalue {{ i64, i1 }} {pair}, 0")
+        over = b.value(f"extractvalue {{ i64, i1 }} {pair}, 1")
+        f.guard(b.value(f"xor i1 {over}, true"), operation)
+    f.guard(b.value(f"icmp ult i64 {total}, {2**40}"), operation)
 
 
 @rule(
@@ -1215,7 +1226,7 @@ def create(f: FunctionLowering, operation: Operation, *args: Any, **options: Any
     if like:
         if not args or not isinstance(args[0], (Memory, Elements, Lazy)):
             return None
-        if isinstance(args[0], Memory) and len(args[0].dims) > 1 and not args[0].contiguous:
+        if not in_order(args[0]):
             return None
         dims: tuple[Any, ...] | None = dims_of(args[0])
     else:
