@@ -449,3 +449,82 @@ def too_few_arguments_of_a_method(n):
 @fails(3)
 def keyword_of_a_method_without_any(n):
     return [n].append(x=1)
+
+
+@fails(3)
+def two_arguments_of_list(n):
+    return list([n], 1)  # type: ignore[call-overload]
+
+
+@fails(3)
+def two_arguments_of_bool(n):
+    return bool(n, 1)  # type: ignore[call-arg]
+
+
+@fails(3)
+def two_arguments_of_all(n):
+    return all([n], 1)  # type: ignore[call-arg]
+
+
+@fails(3)
+def keyword_of_len(n):
+    return len([n], x=1)  # type: ignore[call-arg]
+
+
+@fails(3)
+def name_of_an_attribute_that_is_a_number(n):
+    return hasattr(n, 5)  # type: ignore[arg-type]
+
+
+@fails(3)
+def positional_argument_of_sort(n):
+    return [n].sort(n)  # type: ignore[misc]
+
+
+@fails(3)
+def slice_of_a_dict(n):
+    return {"a": n}[n:]
+
+
+class Returning:
+    """An object whose special methods return what they should not."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __bool__(self) -> Any:
+        return self.value > 1
+
+    def __len__(self) -> Any:
+        return self.value
+
+    def __str__(self) -> Any:
+        return self.value
+
+    def __float__(self) -> Any:
+        return self.value
+
+
+@fails(np.float64(3))
+def truth_that_is_no_bool(x):
+    return 1 if Returning(x) else 2
+
+
+@fails(-3)
+def negative_length(n):
+    return len(Returning(n))
+
+
+@fails(2.5)
+def length_that_is_no_number(x):
+    return len(Returning(x))
+
+
+@fails(3)
+def text_that_is_a_number(n):
+    return f"{Returning(n)}"
+
+
+@fails(3)
+def float_that_is_an_int(n):
+    return float(Returning(n))

@@ -24,12 +24,11 @@ from autograph.graph.types import (
     python_class,
 )
 from autograph.operators.branches import if_exp, if_stmt, is_object, not_, or_, split, truth
-from autograph.operators.calls import BoundMethod, call, handles
+from autograph.operators.calls import BoundMethod, call, handles, host_call
 from autograph.operators.containers import format_value, materialize, new_dict, repr_of, str_of
 from autograph.operators.exceptions import try_stmt
 from autograph.operators.generators import GeneratorValue, NextIterator
 from autograph.operators.loops import (
-    HOLD,
     NEXT,
     Enumerate,
     Filtered,
@@ -42,6 +41,7 @@ from autograph.operators.loops import (
     known_items,
 )
 from autograph.operators.objects import (
+    asked,
     compare,
     get_attr,
     has_object,
@@ -273,7 +273,7 @@ def range_(*args: Any) -> Any:
 
 def special_index(value: Any) -> Any:
     method = method_of(value, "__index__")
-    return call(method) if method is not None else value
+    return asked(method, "__index__") if method is not None else value
 
 
 @handles(enumerate)
@@ -352,7 +352,7 @@ def iter_(iterable: Any, *sentinel: Any) -> Any:
         inner = object_iterator(iterable)
         if inner is not None:
             return inner[0]
-    return emit(HOLD, pack(iterable))
+    return emit(ops.ITER, pack(iterable))
 
 
 @handles(next)
@@ -641,7 +641,7 @@ def _object_has(x: Any, name: str) -> Any:
 
 @handles(hasattr)
 def hasattr_(x: Any, name: Any) -> Any:
-    return _has(x, name)
+    return _has(x, name) if isinstance(name, str) else host_call(hasattr, (x, name), {})
 
 
 @handles(setattr)

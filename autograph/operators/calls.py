@@ -172,14 +172,29 @@ def _is_user_object(value: Any) -> bool:
 
 def _handled(handler: Any, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A builtin that the operators answer for; what it raises on known values, the run raises."""
+    if fn in _ONE_ARGUMENT and len(args) > 1:
+        return host_call(fn, args, kwargs)
     try:
         return handler(*args, **kwargs)
     except StagingError:
         raise
     except Exception as error:
+        if isinstance(error, TypeError) and _not_called(error):
+            return host_call(
+                fn, args, kwargs
+            )  # the builtin does not fit the arguments either, in its own words
         if user_place(error) is not None or has_tensor(args) or has_tensor(tuple(kwargs.values())):
             raise
         return emit(core.HOST_CALL, fn, *args, type_=BOTTOM, **kwargs)
+
+
+_ONE_ARGUMENT = (bool, list, tuple, set, frozenset, dict)
+
+
+def _not_called(error: TypeError) -> bool:
+    """Whether a call itself raised this, because the function does not take the arguments."""
+    tb = error.__traceback__
+    return tb is not None and tb.tb_next is None
 
 
 def call_op(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

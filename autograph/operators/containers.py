@@ -11,12 +11,29 @@ from typing import Any
 import numpy as np
 
 from autograph.graph.graph import Tensor
-from autograph.graph.types import BOTTOM, Host, Ref, TupleT, Type, join, members
+from autograph.graph.types import BOTTOM, Host, Ref, TupleT, Type, join, members, python_class
 from autograph.operators.branches import is_object, split
 from autograph.operators.calls import Splat, call
 from autograph.operators.loops import ItemsOf, Lazy, for_stmt, is_stream, known_items
-from autograph.operators.objects import compare, has_object, inplace, method_of, object_iterator, special_call
-from autograph.operators.tracer import TracedValue, current, emit, has_tensor, pack, require, unpack_tuple
+from autograph.operators.objects import (
+    asked,
+    compare,
+    has_object,
+    inplace,
+    method_of,
+    object_iterator,
+    special_call,
+)
+from autograph.operators.tracer import (
+    TracedValue,
+    current,
+    emit,
+    has_tensor,
+    pack,
+    require,
+    unpack_tuple,
+    vtype,
+)
 from autograph.ops import arithmetic, core
 from autograph.ops import containers as ops
 from autograph.ops.base import Op, op_of
@@ -145,6 +162,7 @@ def get_item(x: Any, index: Any) -> Any:
     """`x[index]`."""
     if current() is None:
         return x[index]
+    index = _position(x, index)
     if isinstance(x, (tuple, str, bytes, range)):
         if not has_tensor(index):
             with contextlib.suppress(IndexError, TypeError, ValueError):
@@ -178,6 +196,18 @@ def get_item(x: Any, index: Any) -> Any:
     return call(type(x).__getitem__, x, index)
 
 
+def _position(x: Any, index: Any) -> Any:
+    """The number that an object with `__index__` stands for, where `x` has items by number."""
+    if has_object(index) and python_class(vtype(x)) in (list, tuple, str, bytes, range, np.ndarray):
+        return split(index, is_object, _index_of, lambda other: other)
+    return index
+
+
+def _index_of(x: Any) -> Any:
+    method = method_of(x, "__index__")
+    return x if method is None else asked(method, "__index__")
+
+
 def _index(index: Any) -> Any:
     """An index with its traced parts as leaves."""
     if isinstance(index, tuple):
@@ -190,6 +220,7 @@ def _index(index: Any) -> Any:
 def set_item(x: Any, index: Any, value: Any) -> None:
     """`x[index] = value`."""
     if isinstance(x, Tensor):
+        index = _position(x, index)
         if has_object(x):
             split(
                 x,
@@ -365,7 +396,7 @@ def str_of(value: Any) -> Any:
     for name in ("__str__", "__repr__"):
         method = method_of(value, name)
         if method is not None and not _is_made(method.function):
-            return call(method)
+            return asked(method, name)
     return emit(core.STR_OF, pack(value))
 
 
@@ -373,7 +404,7 @@ def repr_of(value: Any) -> Any:
     """`repr(value)`."""
     method = method_of(value, "__repr__")
     if method is not None and not _is_made(method.function):
-        return call(method)
+        return asked(method, "__repr__")
     return emit(core.REPR_OF, pack(value))
 
 
@@ -388,7 +419,7 @@ def format_value(value: Any, conversion: str = "", spec: Any = "") -> Any:
         if conversion == "r":
             value, conversion = repr_of(value), ""
         elif method_of(value, "__format__") is not None and not conversion:
-            return call(method_of(value, "__format__"), spec)
+            return asked(method_of(value, "__format__"), "__format__", spec)
         elif spec == "" or conversion == "s":
             value, conversion = str_of(value), ""
     return emit(core.FORMAT_VALUE, pack(value), conversion, pack(spec))

@@ -318,7 +318,9 @@ class UnionMethod(TracedValue):
 class ListSort(BoundOp):
     """`list.sort`: the keys are computed by converted code first."""
 
-    def __autograph_call__(self, *, key: Any = None, reverse: Any = False) -> Any:
+    def __autograph_call__(self, *args: Any, key: Any = None, reverse: Any = False, **more: Any) -> Any:
+        if args or more:
+            return emit(self.op, self.self, *map(pack, args), type_=BOTTOM, **more)  # Python tells why not
         if key is None:
             return emit(self.op, self.self, reverse=reverse)
         from autograph.operators.containers import materialize
@@ -876,16 +878,26 @@ def unary(symbol: str, x: Any) -> Any:
 def special_call(x: Any, name: str, op: Op, *args: Any) -> Any:
     """A special method, or the op (which raises what Python raises) where the class has none."""
     method = method_of(x, name)
-    return call(method, *args) if method is not None else emit(op, x, *args, type_=BOTTOM)
+    if method is None:
+        return emit(op, x, *args, type_=BOTTOM)
+    return asked(method, name, *args) if name in core.SPECIAL else call(method, *args)
+
+
+def asked(method: Any, name: str, *args: Any) -> Any:
+    """What a special method returns, which must be of the class that Python wants of it."""
+    value = call(method, *args)
+    if python_class(vtype(value)) is core.SPECIAL[name][1] and name != "__len__":
+        return value
+    return emit(core.RETURNED, pack(value), name, python_class(vtype(method.self)))
 
 
 def object_truth(x: Any) -> Any:
     """`bool(x)`: `__bool__`, else `__len__`, else True."""
-    method = method_of(x, "__bool__")
-    if method is not None:
-        return truth(call(method))
-    method = method_of(x, "__len__")
-    return truth(call(method)) if method is not None else True
+    for name in ("__bool__", "__len__"):
+        method = method_of(x, name)
+        if method is not None:
+            return truth(asked(method, name))
+    return True
 
 
 def contains_object(container: Any, value: Any) -> tuple[Any] | None:

@@ -296,7 +296,7 @@ def element_type(t: Type) -> Type | None:
     return None
 
 
-def _wide_power(a: Any, b: Any, modulus: Any = None) -> bool:
+def _wide_power(a: Any, b: Any, modulus: Any = None, *more: Any) -> bool:
     return type(a) is int and type(b) is int and b > 64 and abs(a) > 1 and modulus is None
 
 

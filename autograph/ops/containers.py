@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -130,6 +131,9 @@ def merge_dict(target: Ref, source: Type) -> bool:
 # -- subscripts ----------------------------------------------------------------------------------------------
 
 
+_SLICES_ARE_KEYS = sys.version_info >= (3, 12)  # of dicts
+
+
 def _get_item_rule(x: Any, index: Any) -> Type:
     t = type_of(x)
     if isinstance(t, (Array, Scalar)) or (
@@ -158,7 +162,8 @@ def _get_item_rule(x: Any, index: Any) -> Type:
     if isinstance(t, Ref) and t.kind == "list":
         return _get_from_list(t, i, is_slice)
     if isinstance(t, Ref) and t.kind == "dict":
-        assert isinstance(i, Type)
+        if is_slice:
+            return t.site.read() if _SLICES_ARE_KEYS else BOTTOM
         if is_key(i):
             key = constant_key(i)
             try:
@@ -278,7 +283,10 @@ def _set_item_rule(x: Any, index: Any, value: Any) -> Type:
             else:
                 t.site.widen(v)
         return NONE
-    assert isinstance(i, Type)
+    if isinstance(i, slice) or python_class(i) is slice:
+        if not _SLICES_ARE_KEYS:
+            return BOTTOM
+        i = Py(slice)
     write_dict(t, i, v)
     return NONE
 
@@ -451,7 +459,7 @@ SPREAD_ARGUMENTS = define("spread_arguments", tuple, _arguments_rule)
 TO_SET = define("set", set, _to_sequence(set), "alloc")
 
 
-def _to_dict_rule(x: Any = (), **kwargs: Any) -> Type:
+def _to_dict_rule(x: Any = (), /, **kwargs: Any) -> Type:
     site = base.new_site("dict", dict)
     site.open_keys()
     target = Ref(site)
@@ -736,7 +744,7 @@ def _dict_setdefault(x: Ref, key: Any, default: Any = None) -> Type:
     return _dict_get(x, key, default)
 
 
-def _dict_update(x: Ref, other: Any = None, **kwargs: Any) -> Type:
+def _dict_update(x: Ref, other: Any = None, /, **kwargs: Any) -> Type:
     x.site.open_keys()
     if other is not None:
         made = _to_dict_rule(other)

@@ -406,6 +406,40 @@ STR_OF = define("str", str, always(STR))
 REPR_OF = define("repr", repr, always(STR))
 
 
+SPECIAL: dict[str, tuple[Callable[[Any], Any], type]] = {
+    "__bool__": (bool, bool),
+    "__len__": (len, int),
+    "__index__": (operator.index, int),
+    "__int__": (int, int),
+    "__float__": (float, float),
+    "__str__": (str, str),
+    "__repr__": (repr, str),
+    "__format__": (format, str),
+}
+"""What asks for a special method, and the class of what the method has to return."""
+
+
+def _returned(value: Any, name: str, cls: type) -> Any:
+    ask, wanted = SPECIAL[name]
+    if type(value) is wanted and name != "__len__":
+        return value
+    return ask(type(cls.__name__, (), {name: lambda self, *spec: value})())
+
+
+def _returned_rule(value: Any, name: str, cls: type) -> Type:
+    t, wanted = type_of(value), SPECIAL[name][1]
+    given = python_class(t)
+    if given is wanted:
+        return t
+    if given is None:
+        return Py(wanted)
+    lenient = given is bool or (name == "__len__" and has_index(t))  # with a DeprecationWarning, partly
+    return Py(wanted) if issubclass(given, wanted) or (wanted is int and lenient) else BOTTOM
+
+
+RETURNED = define("returned", _returned, _returned_rule)
+
+
 # -- numbers -------------------------------------------------------------------------------------------------
 
 

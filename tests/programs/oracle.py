@@ -36,6 +36,7 @@ import numpy as np
 
 __all__ = ["Difference", "HangError", "Node", "Outcome", "difference", "magnitude", "outcome", "same_number"]
 
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of an object that prints itself, other in each run
 LEAVES = (type(None), bool, int, float, complex, str, bytes, slice, range, type(...), type(NotImplemented))
 
 
@@ -232,7 +233,7 @@ def outcome(
     return Outcome(
         result=result,
         exception=exception,
-        printed=printed.getvalue(),
+        printed=_ADDRESS.sub(" at 0x...", printed.getvalue()),
         arguments=arguments,
         watched=watched,
         sharing=recorder.sharing(),
