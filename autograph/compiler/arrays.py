@@ -1260,10 +1260,12 @@ def create(f: FunctionLowering, operation: Operation, *args: Any, **options: Any
 def array(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **options: Any) -> Value | None:
     out = operation.outputs[0]
     t = array_type(out._ag_type)
-    if t is None or t.shape is None or None in t.shape or set(options) - {"dtype"}:
-        return None
     items = f.virtual_items(operation.args[0])
-    if items is None:
+    if items is None or any(isinstance(v, (Memory, Elements, Lazy)) for v in items):
+        from autograph.compiler import joining
+
+        return None if args or options else joining.array(f, operation, x, items)
+    if t is None or t.shape is None or None in t.shape or set(options) - {"dtype"}:
         return None
     flat: list[Any] = []
 

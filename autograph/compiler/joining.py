@@ -11,9 +11,9 @@ import numpy as np
 from autograph.compiler import arrays, containers
 from autograph.compiler.elementwise import Lanes
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
-from autograph.compiler.values import Elements, Known, Lazy, Memory, Object, Value, array_type
+from autograph.compiler.values import Elements, Known, Lazy, Memory, Object, Value, array_type, scalar_dtype
 from autograph.graph.graph import Operation
-from autograph.graph.types import Array
+from autograph.graph.types import Array, members
 
 
 @dataclasses.dataclass
@@ -59,7 +59,12 @@ def join(f: FunctionLowering, operation: Operation, *args: Any, **options: Any) 
 
 
 def of_items(
-    f: FunctionLowering, operation: Operation, name: str, axis: int, items: tuple[Value, ...]
+    f: FunctionLowering,
+    operation: Operation,
+    name: str,
+    axis: int,
+    items: tuple[Value, ...],
+    keeps_order: bool = True,
 ) -> Value | None:
     """Joins arrays that are known one by one."""
     out = operation.outputs[0]
@@ -67,7 +72,7 @@ def of_items(
     parts: list[Any] = [arrays.value_as_array(f, v) for v in items]
     if t is None or not parts or not all(isinstance(p, (Memory, Elements, Lazy)) for p in parts):
         return None
-    if not all(arrays.in_order(p) for p in parts):
+    if keeps_order and not all(arrays.in_order(p) for p in parts):
         return None  # NumPy keeps their order
     joins = [how(name, axis, len(arrays.dims_of(p))) for p in parts]
     shapes = [_grown(arrays.dims_of(p), j) for p, j in zip(parts, joins) if j is not None]
@@ -198,7 +203,63 @@ def _joined(
     return target
 
 
-def _item_type(value: Object) -> Any:
+def array(
+    f: FunctionLowering, operation: Operation, x: Value, items: tuple[Value, ...] | None
+) -> Value | None:
+    """np.array of a list: of arrays, which are stacked, or of numbers."""
+    out = operation.outputs[0]
+    t = array_type(out._ag_type)
+    if items is not None:
+        parts = [arrays.value_as_array(f, v) for v in items]
+        same = all(isinstance(p, (Memory, Elements, Lazy)) and t and p.dtype == t.dtype for p in parts)
+        if not same or len({arrays.dims_of(p) for p in parts}) != 1:
+            return None
+        return of_items(f, operation, "stack", 0, tuple(parts), keeps_order=False)
+    item = _item_type(x) if containers.is_list(f, x) else None
+    if item is None or f.graph.host or not isinstance(x, Object):
+        return None
+    inner = array_type(item)
+    dtype = inner.dtype if inner is not None else scalar_dtype(item)
+    kinds = [m for m in members(out._ag_type) if isinstance(m, Array) and m.dtype == dtype]
+    if dtype is None or not kinds or (inner is not None and inner.shape is None):
+        return None
+    b, slot = f.b, f.new_slot()
+    pointer = f.get_slot(x.slot)
+    count = b.value(f"load i64, ptr {f.at(pointer, containers.SIZE)}")
+    found = b.value(f"load ptr, ptr {f.at(pointer, containers.ITEMS)}")
+    some, none, after = b.label("some"), b.label("none"), b.label("array")
+    b.branch(b.value(f"icmp ne i64 {count}, 0"), some, none)
+    b.start(some)
+    if inner is not None:
+        m = _joined(f, operation, dtype, inner, found, count, Join(0, True))
+    else:
+        m = _of_numbers(f, operation, item, dtype, found, count)
+    assert m.slot is not None
+    f.set_slot(slot, f.incref(f.get_slot(m.slot)))
+    b.jump(after)
+    b.start(none)
+    f.set_slot(slot, f.callback(operation))
+    b.jump(after)
+    b.start(after)
+    if t is None:  # of an empty list NumPy makes an array of another type
+        return Object(out._ag_type, slot)
+    return f.as_contiguous(f.unpack_array(slot, t, out))
+
+
+def _of_numbers(
+    f: FunctionLowering, operation: Operation, item: Any, dtype: np.dtype[Any], items: str, count: str
+) -> Memory:
+    target = arrays.allocate(f, dtype, (count,), operation)
+
+    def each(i: str) -> None:
+        pointer = f.b.value(f"load ptr, ptr {f.b.value(f'getelementptr ptr, ptr {items}, i64 {i}')}")
+        arrays.store(f, Lanes(f.b), target, [i], f._unbox_parts(pointer, item, dtype))
+
+    arrays.count_loop(f, 0, count, 1, each)
+    return target
+
+
+def _item_type(value: Any) -> Any:
     return getattr(getattr(value.type, "site", None), "elem", None)
 
 

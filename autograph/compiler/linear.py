@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autograph.compiler import arrays, blas, listing, reductions, routines
-from autograph.compiler.elementwise import ELEMENT, Lanes
+from autograph.compiler.elementwise import ELEMENT, UFUNC_OF, Lanes
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import (
     Elements,
@@ -34,6 +34,8 @@ FEW = 32**3
 """A product of matrices with at most so many multiplications is done by our own loops."""
 FEW_OF_VECTOR = 1 << 14
 """The same for a matrix by a vector."""
+SCRATCH = 1 << 12
+"""Bytes of a product that may lie on the stack."""
 STACK = 1 << 14
 """Bytes of a copy that may lie on the stack."""
 HUGE = 1 << 31
@@ -101,7 +103,7 @@ def product(f: FunctionLowering, operation: Operation, x: Any, y: Any) -> Value 
     a, b = operand(f, x, t.dtype), operand(f, y, t.dtype)
     batch = arrays.broadcast_dims(f, operation, [dx[:-2], dy[:-2], ()], None) if _batched(dx, dy) else ()
     dims = (*batch, *dx[-2:-1], *(dy[-1:] if len(dy) > 1 else ()))
-    target = arrays.allocate(f, t.dtype, dims, operation)
+    target = _result(f, operation, t.dtype, dims)
     a = _as_row(f, a) if len(dx) == 1 else a
     b = _as_column(b) if len(dy) == 1 else b
     if not batch:
@@ -122,6 +124,36 @@ def product(f: FunctionLowering, operation: Operation, x: Any, y: Any) -> Value 
 
     nest(f, list(batch), each)
     return target
+
+
+def _result(f: FunctionLowering, operation: Operation, dtype: np.dtype[Any], dims: Any) -> Memory:
+    """Where a product goes: on the stack, where it is small and only elements of it are used, once."""
+    out = operation.outputs[0]
+    user = f.users.get(id(out))
+    known = [d for d in dims if isinstance(d, int)]
+    size = math.prod(known) * dtype.itemsize
+    if (
+        len(known) < len(dims)
+        or size > SCRATCH
+        or f.uses.get(id(out)) != 1
+        or id(out) in f.plan.objects
+        or user is None
+        or user.kwargs
+        or not _reads_elements(user, out)
+    ):
+        return arrays.allocate(f, dtype, dims, operation)
+    place = f.b.alloca(f"[{max(size, 1)} x i8]", 64)
+    return f.as_contiguous(Memory(dtype, place, dims, (), root=("stack", place)))
+
+
+def _reads_elements(user: Operation, x: Any) -> bool:
+    """Whether an operation makes something new of the elements of an array, or writes them elsewhere."""
+    name = user.name
+    if name == "matmul" or name in UFUNC_OF:
+        return True
+    if name == "set_item" or name[1:] in UFUNC_OF:
+        return user.args[-1] is x and user.args[0] is not x
+    return name.startswith("np.") and isinstance(getattr(np, name[3:], None), np.ufunc)
 
 
 def _batched(dx: Any, dy: Any) -> bool:

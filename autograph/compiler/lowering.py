@@ -248,6 +248,7 @@ class FunctionLowering:
         self.plain_adds: set[int] = set()
         self.counters: set[int] = set()
         self.uses = _uses(graph)
+        self.users = _users(graph)
         self.evaluated: dict[Any, Any] = {}
         self.slot_sets: SlotSets = {}
         self.depth = 0
@@ -1314,6 +1315,20 @@ def _uses(graph: Graph) -> dict[int, int]:
 
     walk(graph.body)
     return counts
+
+
+def _users(graph: Graph) -> dict[int, Operation]:
+    """The operation that uses a tensor as an argument (the last one of several), by the tensor's id."""
+    users: dict[int, Operation] = {}
+
+    def walk(region: Region) -> None:
+        for operation in region.ops:
+            users.update((id(t), operation) for t in operation.inputs)
+            for nested in operation.regions:
+                walk(nested)
+
+    walk(graph.body)
+    return users
 
 
 class Joins:

@@ -227,6 +227,51 @@ def test_joins_of_arrays_in_a_list() -> None:
         check(fn, make((7, 7), dtype), make(14, dtype)[::2], called={"new_list", "mul"})
 
 
+def test_arrays_of_a_list() -> None:
+    def fn(a: Any, v: Any) -> Any:
+        rows, matrices, numbers, counts, none = [], [], [], [], []
+        for i in range(len(a)):
+            rows.append(a[i] * 2)
+            matrices.append(a[:3, ::2].T)
+            numbers.append(float(i) / 2)
+            counts.append(i)
+            if i > 100:
+                none.append(v[0])
+        rows.append(v)
+        return (
+            np.array(rows), np.array(matrices), np.asarray(numbers), np.array(counts), np.array(none),
+            np.array([a[0], v[:7]]), np.array([[v[0], v[1]], [v[2], v[3]]]), np.array((a.T, a)),
+        )  # fmt: skip
+
+    for dtype in ("f4", "i8"):
+        check(fn, make((7, 7), dtype), make(7, dtype), called={"new_list"})
+
+
+def test_products_that_are_used_once() -> None:
+    def fn(a: Any, b: Any) -> Any:
+        c = a @ b
+        c += 1.0
+        d = a @ b
+        e = d[0]
+        d[0, 0] = 3.0
+        a[1] = a @ b[0] + a[1]
+        b[0] -= a @ b[1]
+        b[2] = b[3] @ a
+        out = []
+        for i in range(3):
+            g = a @ b + i
+            out.append(g)
+            out.append((a @ b).T)
+            out.append(np.tanh(a @ b) @ b)
+        return c, d, e, out
+
+    for n in (4, 9):
+        x, y = ([make((n, n)), make((n, n), "f8", 1)] for _ in range(2))
+        staged = ag.to_graph(fn)
+        same([staged(*x), x], [fn(*y), y])
+        assert callbacks(staged.get_graph(*x)) <= {"new_list"}
+
+
 def test_joins_that_do_not_fit_raise_as_numpy() -> None:
     @ag.to_graph
     def fn(a: Any, b: Any, i: Any, j: Any) -> Any:
