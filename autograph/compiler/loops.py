@@ -273,7 +273,7 @@ def _again(f: FunctionLowering, operation: Operation, carried: list[Carried | No
             if c.slot >= 0 and not passed:
                 if isinstance(value, Memory) and value.is_object and value.slot is not None:
                     owners.append((c.slot, f.incref(f.get_slot(value.slot))))
-                elif isinstance(value, Elements) and not value.fresh:
+                elif isinstance(value, Memory) or (isinstance(value, Elements) and not value.fresh):
                     f.plan.need(f.plan.memory, c.param)
                 else:
                     owners.append((c.slot, "null"))

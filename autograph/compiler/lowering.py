@@ -34,7 +34,7 @@ from autograph.compiler.values import (
 )
 from autograph.graph.graph import Graph, Operation, Region, Tensor, region_operations
 from autograph.graph.tree import leaves, map_tree
-from autograph.graph.types import BOTTOM, Const, Py, Scalar, Type
+from autograph.graph.types import BOTTOM, Const, Py, Ref, Scalar, Type
 
 MAX_RETRIES = 200
 POLL = 1 << 18
@@ -189,33 +189,40 @@ class Roots:
         elif operation.op is not None:
             effects = operation.op.effects(operation.args, operation.kwargs)
             inputs = self._arrays((operation.args, operation.kwargs))
-            if "host" in effects and name != "print":
-                writes.append(self.OUTSIDE)
             made: Any = operation.outputs[0] if operation.outputs else None
-            if "writes" in effects or "host" in effects or "effect" in effects:
-                first: Any = operation.args[0] if operation.args else None
-                targets = [first] if isinstance(first, Tensor) else []
-                targets += self._arrays(operation.kwargs.get("out"))
-                if name in ("set_item", "iadd_item") and targets and array_type(first._ag_type) is not None:
-                    writes.append(id(first))
-                elif name not in ("print", "bool", "cell_get", "cell_peek"):
-                    writes += [id(t) for t in inputs if name not in CONTAINER_OPS]
-                    for t in inputs:
-                        self.unite(t, None)
-                if name in ("cell_get", "cell_peek"):
-                    for t in inputs:
-                        self.unite(t, None)
+            if "host" in effects:  # it may write whatever it can reach, and keep it
+                writes.append(self.OUTSIDE)
+                for t in inputs:
+                    self.unite(t, None)
+            elif "writes" in effects:
+                self._write(operation, inputs, writes)
+            elif "effect" in effects:
+                for t in inputs:
+                    self.unite(t, None)
             if made is not None and not values.is_number(made._ag_type):
                 if "view" in effects or not array_type(made._ag_type):
-                    for t in inputs:
+                    shared = inputs if "writes" not in effects else self._targets(operation)
+                    for t in shared:
                         self.unite(made, t)
                 if not array_type(made._ag_type) or name in CONTAINER_READS:
                     self.unite(made, None)
                     for t in inputs:
                         self.unite(t, None)
 
+    def _targets(self, operation: Operation) -> list[Tensor]:
+        """What an operation that writes may write: its first operand, and outputs that it is given."""
+        return self._arrays((operation.args[:1], operation.kwargs.get("out"))) + (
+            self._arrays(operation.args[1:]) if operation.op.out is not None else []
+        )
 
-CONTAINER_OPS = frozenset({"list.append", "cell_set", "set_field", "set_item", "list.extend", "list.insert"})
+    def _write(self, operation: Operation, inputs: list[Tensor], writes: list[int]) -> None:
+        targets = self._targets(operation)
+        writes += [id(t) for t in targets if not isinstance(t._ag_type, Ref)]
+        if not all(array_type(t._ag_type) for t in targets):  # a container keeps what is put there
+            for t in inputs:
+                self.unite(t, None)
+
+
 CONTAINER_READS = frozenset({"cell_get", "cell_peek", "get_field", "get_attr", "load", "list.pop", "item"})
 
 Rule = Callable[..., "Value | None"]
@@ -922,9 +929,20 @@ class FunctionLowering:
             result = lower(self, operation, *self.operands(operation.args), **self.operands(operation.kwargs))
             if result is not None:
                 if operation.outputs:
+                    shares = "view" in effects and self._shows_given(operation)
+                    if shares and isinstance(result, Elements):
+                        result = dataclasses.replace(result, fresh=False)
                     self.bind(operation.outputs[0], result)
                 return
         self.fallback(operation)
+
+    def _shows_given(self, operation: Operation) -> bool:
+        """Whether a view is of elements of an array object; if the view must be one, so must the array."""
+        given = [t for t in operation.inputs if isinstance(self.env.get(id(t)), Elements)]
+        given = [t for t in given if not self.env[id(t)].fresh]  # type: ignore[attr-defined]
+        if given and id(operation.outputs[0]) in self.plan.objects:
+            self.plan.need(self.plan.objects, given[0])
+        return bool(given)
 
     def flush(self, keep: Any = ()) -> None:
         """Computes the arrays that were put off."""
