@@ -219,7 +219,7 @@ def explained(converted: Any, args: tuple[Any, ...]) -> tuple[int, int] | None:
         return None
     lines = [line for line in text.splitlines() if re.search(r"(loop|branch|expression): ", line)]
     staged = sum(": staged" in line for line in lines)
-    known = ("only known values", "short tuple", "short list")  # nothing traced decides how these go on
+    known = ("only known values", "short tuple", "short list", "peeled", "split in two")  # no refusals
     return staged, sum(": staged" not in line and not any(why in line for why in known) for line in lines)
 
 
