@@ -325,12 +325,12 @@ def computed(
     kind = register(v.dtype)
     if not dense:
         return tuple(lanes.splat(p, kind) for p in v.element(Lanes(f.b), index))
-    result = "poison"
+    vectors = ["poison"] * (2 if v.dtype.kind == "c" else 1)
     for k in range(lanes.width):
         at = str(f.plus(_number_or_name(index[-1]), k))
-        one = v.element(Lanes(f.b), [*index[:-1], at])[0]
-        result = f.b.value(f"insertelement {lanes.type(kind)} {result}, {kind} {one}, i64 {k}")
-    return (result,)
+        for j, one in enumerate(v.element(Lanes(f.b), [*index[:-1], at])):
+            vectors[j] = f.b.value(f"insertelement {lanes.type(kind)} {vectors[j]}, {kind} {one}, i64 {k}")
+    return tuple(vectors)
 
 
 def _number_or_name(i: str) -> Any:
@@ -381,6 +381,14 @@ def load(
     if m.dtype.kind == "b":
         raw = b.value(f"load <{lanes.width} x i8>, ptr {pointer}, align 1")
         return (b.value(f"trunc <{lanes.width} x i8> {raw} to <{lanes.width} x i1>"),)
+    if m.dtype.kind == "c":
+        pairs = f"<{2 * lanes.width} x {kind}>"
+        raw = b.value(f"load {pairs}, ptr {pointer}, align 1")
+        picks = [", ".join(f"i32 {2 * k + at}" for k in range(lanes.width)) for at in (0, 1)]
+        return tuple(
+            b.value(f"shufflevector {pairs} {raw}, {pairs} poison, <{lanes.width} x i32> <{pick}>")
+            for pick in picks
+        )
     return (b.value(f"load {lanes.type(kind)}, ptr {pointer}, align 1"),)
 
 
@@ -393,6 +401,12 @@ def store(f: FunctionLowering, lanes: Lanes, m: Memory, index: list[str], parts:
     if m.dtype.kind == "b":
         wide = b.value(f"zext <{lanes.width} x i1> {parts[0]} to <{lanes.width} x i8>")
         b.emit(f"store <{lanes.width} x i8> {wide}, ptr {pointer}, align 1")
+        return
+    if m.dtype.kind == "c":
+        t, double = lanes.type(kind), 2 * lanes.width
+        order = ", ".join(f"i32 {k}, i32 {k + lanes.width}" for k in range(lanes.width))
+        both = b.value(f"shufflevector {t} {parts[0]}, {t} {parts[1]}, <{double} x i32> <{order}>")
+        b.emit(f"store <{double} x {kind}> {both}, ptr {pointer}, align 1")
         return
     b.emit(f"store {lanes.type(kind)} {parts[0]}, ptr {pointer}, align 1")
 
@@ -506,15 +520,20 @@ def maps_of(v: Value) -> list[Lazy]:
     return [v] + [m for a in v.args for m in maps_of(a)]
 
 
-def width_for(v: Any, target: np.dtype[Any]) -> int:
-    """How many elements a vector has: 1 where a function has no vector form or a dtype no vectors."""
+def width_for(v: Any, target: np.dtype[Any], pairs: bool = False) -> int:
+    """How many elements a vector has: 1 where a function has no vector form or a dtype no vectors.
+
+    Complex numbers have them where `pairs` says that the loop is made for it: a vector for each part.
+    """
     dtypes = {target, *(x.dtype for x in leaves_of(v)), *(m.dtype for m in maps_of(v))}
     for m in maps_of(v):
         dtypes.update(m.op.inputs)
         if m.op.name in SCALAR_ONLY:
             return 1
     if any(d.kind == "c" for d in dtypes):
-        return 1
+        if not pairs or any(m.op.name in complexes.CALLS for m in maps_of(v)):
+            return 1
+        dtypes = {part(d) for d in dtypes}
     single = [x for x in leaves_of(v) if isinstance(x, Computed) and not x.vector]
     if single and sum(COST[m.op.name] for m in maps_of(v)) < 15:
         return 1
@@ -525,7 +544,7 @@ def width_for(v: Any, target: np.dtype[Any]) -> int:
 def fill(f: FunctionLowering, target: Memory, v: Any) -> None:
     """Writes the elements of a value (broadcast) into memory, cast to its dtype."""
     dims = target.dims
-    width = width_for(v, target.dtype)
+    width = width_for(v, target.dtype, pairs=True)
     names = listing.functions([m.op.name for m in reversed(maps_of(v))])
     f.note(f"nest {listing.shape(dims)} of {target.dtype}, {width} at a time: {names or 'copy'}")
     v = _in_memory(f, v)

@@ -16,7 +16,7 @@ from autograph.compiler.elementwise import COST, ELEMENT, Lanes, NoRule, Parts, 
 from autograph.compiler.ir import Builder, float_literal
 from autograph.compiler.values import part, register
 
-FLOAT, COMPLEX = np.dtype(float), np.dtype(complex)
+INT, FLOAT, COMPLEX = np.dtype(np.int64), np.dtype(float), np.dtype(complex)
 
 
 def _extended(name: str, cost: int = 1) -> Callable[[Rule], Rule]:
@@ -27,8 +27,6 @@ def _extended(name: str, cost: int = 1) -> Callable[[Rule], Rule]:
 
         def rule(lanes: Lanes, dtype: np.dtype[Any], *args: Parts) -> Parts:
             if dtype.kind == "c":
-                if lanes.width > 1:
-                    raise NoRule
                 return fn(lanes, dtype, *args)
             if old is None:
                 raise NoRule
@@ -88,7 +86,7 @@ def _reciprocal(lanes: Lanes, dtype: np.dtype[Any], x: Parts) -> Parts:
 
 @_extended("conjugate")
 def _conjugate(lanes: Lanes, dtype: np.dtype[Any], x: Parts) -> Parts:
-    return x[0], lanes.b.value(f"fneg {register(dtype)} {x[1]}")
+    return x[0], lanes.b.value(f"fneg {lanes.type(register(dtype))} {x[1]}")
 
 
 @_extended("positive")
@@ -112,59 +110,64 @@ def _as_double(lanes: Lanes, dtype: np.dtype[Any], *args: str) -> list[str]:
     return [lanes.cast((a,), part(dtype), FLOAT)[0] for a in args]
 
 
-HYPOT = """define internal double @ag_hypot(double %x, double %y) {
-  %yy = fmul double %y, %y
-  %q = call double @llvm.fma.f64(double %x, double %x, double %yy)
-  %big = fcmp olt double %q, HIGH
-  %small = fcmp ogt double %q, LOW
-  %fine = and i1 %big, %small
-  br i1 %fine, label %fast, label %slow
-fast:
-  %h = call double @llvm.sqrt.f64(double %q)
-  %hh = fmul double %h, %h
-  %xx = fmul double %x, %x
-  %ny = fneg double %y
-  %nhh = fneg double %hh
-  %nxx = fneg double %xx
-  %d = fsub double %hh, %xx
-  %c1 = call double @llvm.fma.f64(double %ny, double %y, double %d)
-  %c2 = call double @llvm.fma.f64(double %h, double %h, double %nhh)
-  %c3 = call double @llvm.fma.f64(double %x, double %x, double %nxx)
-  %c4 = fadd double %c1, %c2
-  %c = fsub double %c4, %c3
-  %twice = fadd double %h, %h
-  %e = fdiv double %c, %twice
-  %r = fsub double %h, %e
-  ret double %r
-slow:
-  %s = call double @hypot(double %x, double %y)
-  ret double %s
-}"""
-
-
 def absolute(lanes: Lanes, x: str, y: str) -> str:
-    """The size of a complex number: the larger part first, a root and its error."""
-    b = lanes.b
-    if not machine.has_fma():
-        return b.call("double", "hypot", f"double {x}", f"double {y}")
-    module = b.module
-    if "ag_hypot" not in module.functions:
-        module.declare("hypot", "double", "double", "double")
-        for name, count in (("llvm.fma.f64", 3), ("llvm.sqrt.f64", 1)):
-            module.declare(name, "double", *["double"] * count)
-        text = HYPOT.replace("HIGH", float_literal(2.0**900)).replace("LOW", float_literal(2.0**-900))
-        module.functions["ag_hypot"] = text
-    sizes = [lanes.intrinsic("fabs", "double", p) for p in (x, y)]
-    more = b.value(f"fcmp ogt double {sizes[0]}, {sizes[1]}")
-    large = b.value(f"select i1 {more}, double {sizes[0]}, double {sizes[1]}")
-    small = b.value(f"select i1 {more}, double {sizes[1]}, double {sizes[0]}")
-    return b.value(f"call double @ag_hypot(double {large}, double {small})")
+    """The size of a complex number, by the C library."""
+    return lanes.b.call("double", "hypot", f"double {x}", f"double {y}")
+
+
+def _size(lanes: Lanes, x: str, y: str) -> str:
+    """The root of the sum of squares, scaled by a power of two that keeps it in range."""
+    b, real, bits = lanes.b, lanes.type("double"), lanes.type("i64")
+    kind, dtype = "double", FLOAT
+    x, y = (lanes.intrinsic("fabs", kind, p) for p in (x, y))
+    more = lanes.compare("gt", dtype, x, y)
+    large, small = lanes.select(more, kind, x, y), lanes.select(more, kind, y, x)
+    exponent = lanes.op(
+        "and", "i64", b.value(f"bitcast {real} {large} to {bits}"), lanes.constant(str(EXPONENT), "i64")
+    )
+    inverse = lanes.op("sub", "i64", lanes.constant(str(2046 << 52), "i64"), exponent)
+    inverse = lanes.intrinsic("smax", "i64", inverse, lanes.constant(str(1 << 51), "i64"))
+    down = b.value(f"bitcast {bits} {inverse} to {real}")
+    zero = lanes.compare("eq", INT, exponent, lanes.constant("0", "i64"))
+    down = lanes.select(zero, kind, lanes.real(2.0**1022, kind), down)
+    exponent = lanes.intrinsic("smax", "i64", exponent, lanes.constant(str(1 << 52), "i64"))
+    up = b.value(f"bitcast {bits} {exponent} to {real}")
+    p, q = lanes.op("fmul", kind, large, down), lanes.op("fmul", kind, small, down)
+    squares = lanes.intrinsic("fma", kind, p, p, lanes.op("fmul", kind, q, q))
+    size = lanes.op("fmul", kind, lanes.intrinsic("sqrt", kind, squares), up)
+    limit = lanes.real(float("inf"), kind)
+    infinite = lanes.op("or", "i1", *(lanes.compare("eq", dtype, s, limit) for s in (x, y)))
+    return lanes.select(infinite, kind, limit, size)
+
+
+EXPONENT = 0x7FF << 52
+"""The bits of a double's exponent."""
 
 
 @_extended("absolute", 10)
 def _absolute(lanes: Lanes, dtype: np.dtype[Any], x: Parts) -> Parts:
-    size = absolute(lanes, *_as_double(lanes, dtype, *x))
+    parts = _as_double(lanes, dtype, *x)
+    size = _size(lanes, *parts) if machine.has_fma() else absolute(lanes, *parts)
     return lanes.cast((size,), FLOAT, part(dtype))
+
+
+def product(lanes: Lanes, dtype: np.dtype[Any], x: Parts, y: Parts, fused: bool) -> Parts:
+    """x * y; NumPy's loops over arrays round once less."""
+    kind = register(dtype)
+    crossed = [lanes.op("fmul", kind, x[1], p) for p in (y[1], y[0])]
+    if not fused:
+        first = [lanes.op("fmul", kind, x[0], p) for p in y]
+        return lanes.op("fsub", kind, first[0], crossed[0]), lanes.op("fadd", kind, first[1], crossed[1])
+    minus = lanes.b.value(f"fneg {lanes.type(kind)} {crossed[0]}")
+    return (
+        lanes.intrinsic("fma", kind, x[0], y[0], minus),
+        lanes.intrinsic("fma", kind, x[0], y[1], crossed[1]),
+    )
+
+
+@_extended("multiply", 4)
+def _multiply(lanes: Lanes, dtype: np.dtype[Any], x: Parts, y: Parts) -> Parts:
+    return product(lanes, dtype, x, y, machine.has_fma())
 
 
 def library(b: Builder, name: str, *args: str) -> Parts:
@@ -190,6 +193,9 @@ _LIBRARY = {
     "arccosh": "cacosh",
     "arctanh": "catanh",
 }
+CALLS = frozenset(_LIBRARY) if machine.has_fma() else frozenset({*_LIBRARY, "absolute"})
+"""Functions of complex numbers that are calls of the C library, element by element."""
+
 for _name, _function in _LIBRARY.items():
 
     @_extended(_name, 60)
@@ -218,6 +224,8 @@ def python_sum(lanes: Lanes, name: str, x: Parts, y: Parts) -> Parts | None:
     if len(x) + len(y) < 4 and sys.version_info >= (3, 14):
         return None  # real numbers are no longer made complex first
     one, other = (p if len(p) == 2 else (*p, float_literal(0.0)) for p in (x, y))
+    if name == "multiply":
+        return product(lanes, COMPLEX, one, other, fused=False)
     return ELEMENT[name](lanes, COMPLEX, one, other)
 
 

@@ -528,6 +528,19 @@ def numpy_scalar(f: FunctionLowering, operation: Operation, name: str, numbers: 
     return Number(out, dtype, parts)
 
 
+def _complex_scalar(
+    f: FunctionLowering, name: str, dtype: np.dtype[Any], args: list[tuple[str, ...]]
+) -> tuple[str, ...]:
+    """What NumPy computes otherwise for one complex number than for an array of them."""
+    from autograph.compiler import complexes
+
+    lanes = Lanes(f.b)
+    if name != "absolute":
+        return complexes.product(lanes, dtype, args[0], args[-1], fused=False)
+    wide = [lanes.cast((p,), values.part(dtype), FLOAT)[0] for p in args[0]]
+    return lanes.cast((complexes.absolute(lanes, *wide),), FLOAT, values.part(dtype))
+
+
 def _ufunc_rule(f: FunctionLowering, operation: Operation, *args: Value, **options: Value) -> Value | None:
     name = operation.name[3:]
     if options or len(args) != getattr(np, name).nin:

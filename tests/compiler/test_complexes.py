@@ -112,3 +112,12 @@ def test_numbers() -> None:
         return s, s.real, s.imag, s == z[0], s * 2.0
 
     check(scalars, Z)
+
+
+def test_products_of_arrays_are_rounded_as_numpy_rounds_them() -> None:
+    rng = np.random.default_rng(1)
+    z, w = (rng.normal(size=101) + 1j * rng.normal(size=101) for _ in range(2))
+    check(lambda x, y: (x * y, x**2, np.square(y), x * y + x), z, w)
+    check(lambda x, y: (x[3] * y[3], x[5] ** 2 + y[0]), z, w, native=False)
+    check(lambda x, y: (x * 1j + y, x.conj() - y, -x, np.where(x == y, x, y)), z.reshape(1, 101), w)
+    check(lambda x, y: (x * y)[::2] + y[::2], z.astype(np.complex64), w.astype(np.complex64))
