@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import listing
+from autograph.compiler import listing, parallel
 from autograph.compiler.elementwise import COST, ELEMENT, SCALAR_ONLY, Lanes, NoRule
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import (
@@ -440,32 +440,65 @@ def allocate(
     return Memory(dtype, data, dims, strides, slot, True, True, ("new", slot))
 
 
-def nest(f: FunctionLowering, dims: list[Any], width: int, body: Callable[[Lanes, list[str]], None]) -> None:
-    """Loops over all indices; the last axis in vectors of a width, then its rest one by one."""
+def nest(
+    f: FunctionLowering,
+    dims: list[Any],
+    width: int,
+    body: Callable[[Lanes, list[str]], None],
+    cost: int = 0,
+    axes: list[int] | None = None,
+) -> None:
+    """Loops over all indices; the last axis in vectors of a width, then its rest one by one.
+
+    `cost` is that of one element if the indices of one of the `axes` (None: of any) may be shared by threads.
+    """
     if not dims:
         body(Lanes(f.b), [])
         return
-    *outer, last = dims
-
-    def inner(prefix: list[str]) -> None:
-        if width > 1:
-            if isinstance(last, int):
-                whole: Any = last - last % width
-            else:
-                whole = f.b.value(f"and i64 {last}, {-width}")
-            count_loop(f, 0, whole, width, lambda i: body(Lanes(f.b, width), [*prefix, i]))
-            if not (isinstance(last, int) and last % width == 0):
-                count_loop(f, whole, last, 1, lambda i: body(Lanes(f.b), [*prefix, i]))
-        else:
-            count_loop(f, 0, last, 1, lambda i: body(Lanes(f.b), [*prefix, i]))
+    last = len(dims) - 1
+    ranges: list[tuple[Any, Any]] = [(0, d) for d in dims]
 
     def level(axis: int, prefix: list[str]) -> None:
-        if axis == len(outer):
-            inner(prefix)
-        else:
-            count_loop(f, 0, outer[axis], 1, lambda i: level(axis + 1, [*prefix, i]))
+        begin, end = ranges[axis]
+        if axis < last:
+            count_loop(f, begin, end, 1, lambda i: level(axis + 1, [*prefix, i]))
+            return
+        whole = begin
+        if width > 1:
+            whole = whole_vectors(f, begin, end, width)
+            count_loop(f, begin, whole, width, lambda i: body(Lanes(f.b, width), [*prefix, i]))
+        count_loop(f, whole, end, 1, lambda i: body(Lanes(f.b), [*prefix, i]))
 
-    level(0, [])
+    if not cost:
+        level(0, [])
+        return
+    shared = widest(dims, axes)
+    each: Any = cost
+    for axis, d in enumerate(dims):
+        each = each if axis == shared else f.times(each, d)
+
+    def piece(begin: Any, end: Any) -> None:
+        ranges[shared] = begin, end
+        level(0, [])
+
+    parallel.split(f, dims[shared], each, piece, parallel.LAST_AXIS if shared == last else 1)
+
+
+def whole_vectors(f: FunctionLowering, begin: Any, end: Any, step: int) -> Any:
+    """Where the last whole step from `begin` on ends."""
+    if isinstance(begin, int) and isinstance(end, int):
+        return end - (end - begin) % step
+    distance = end if begin == 0 else f.b.value(f"sub nsw i64 {end}, {begin}")
+    return f.plus(begin, f.b.value(f"and i64 {distance}, {-step}"))
+
+
+def widest(dims: Any, axes: list[int] | None = None) -> int:
+    """The axis whose indices threads share: the first one that has many, or may have."""
+    chosen = list(range(len(dims))) if axes is None else axes
+    for axis in chosen:
+        if not isinstance(dims[axis], int) or dims[axis] >= 16:
+            return axis
+    return max(chosen, key=lambda axis: (dims[axis], -axis))
 
 
 def count_loop(f: FunctionLowering, start: Any, stop: Any, step: int, body: Callable[[str], None]) -> None:
@@ -571,26 +604,32 @@ def fill(f: FunctionLowering, target: Memory, v: Any) -> None:
         parts = lanes.cast(parts, v.dtype, target.dtype)
         store(f, lanes, target, index, parts)
 
+    cost = cost_of(v, width)
     if width == 1:
-        nest(f, list(dims), 1, body)
+        nest(f, list(dims), 1, body, cost)
         return
     test = _vector_test(f, [*sources, *maps_of(v)], target, dims)
     if test == "true":
-        nest(f, list(dims), width, body)
+        nest(f, list(dims), width, body, cost)
         return
     if test == "false":
-        nest(f, list(dims), 1, body)
+        nest(f, list(dims), 1, body, cost)
         return
     b = f.b
     fast, slow, after = b.label("vector"), b.label("scalar"), b.label("filled")
     b.branch(test, fast, slow)
     b.start(fast)
-    nest(f, list(dims), width, body)
+    nest(f, list(dims), width, body, cost)
     b.jump(after)
     b.start(slow)
-    nest(f, list(dims), 1, body)
+    nest(f, list(dims), 1, body, cost)
     b.jump(after)
     b.start(after)
+
+
+def cost_of(v: Any, width: int) -> int:
+    """What an element of a value costs to compute and write, in eighths of a nanosecond, roughly."""
+    return parallel.EACH + (v.cost if isinstance(v, Lazy) else 0) * (1 if width > 1 else 4)
 
 
 def _vector_test(f: FunctionLowering, sources: list[Any], target: Memory, dims: tuple[Any, ...]) -> str:

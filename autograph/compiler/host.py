@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import backend, listing, machine, support
+from autograph.compiler import backend, listing, machine, support, threads
 from autograph.errors import StagingError
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.tree import map_tree
@@ -34,7 +34,9 @@ def register_symbols() -> None:
     machine.add_symbol("ag_array_scalar", array_api(60))
     machine.add_symbol("ag_array_base", array_api(282))
     machine.add_symbol("ag_array_type", array_api(2))
+    pool = threads.pool()
     shared = machine.compile_ir(support.text(), support.NAMES, level=0)
+    pool.worker = shared["ag_worker"]
     for name in support.NAMES:
         machine.add_symbol(name, shared[name])
     machine.keep(shared)

@@ -43,6 +43,7 @@ class Module:
         self.declarations: dict[str, str] = {}
         self.functions: dict[str, str] = {}
         self.globals: dict[str, str] = {}
+        self.parts: dict[str, str] = {}  # the names of the outlined functions, by their bodies
 
     def declare(self, name: str, result: str, *params: str, attributes: str = "") -> str:
         text = f"declare {result} @{name}({', '.join(params)}) {attributes}".rstrip()
@@ -72,6 +73,8 @@ class Builder:
         self.allocas: list[str] = []
         self.block = ""
         self.heavy = False  # something was written that may take long: a loop over elements, a call
+        self.origins: dict[str, str | Phi] = {}  # what makes each value
+        self.outlining = False  # what is written becomes a function of its own
         self.start("entry")
 
     def name(self, hint: str = "v") -> str:
@@ -97,15 +100,18 @@ class Builder:
     def value(self, text: str, hint: str = "v") -> str:
         name = self.name(hint)
         self.blocks[self.block].append(f"  {name} = {text}")
+        self.origins[name] = text
         return name
 
     def alloca(self, type_: str, align: int = 8) -> str:
         name = self.name("a")
         self.allocas.append(f"  {name} = alloca {type_}, align {align}")
+        self.origins[name] = "alloca"
         return name
 
     def phi(self, type_: str, hint: str = "p") -> Phi:
         phi = Phi(self.name(hint), type_)
+        self.origins[phi.name] = phi
         block = self.blocks[self.block]
         at = 0
         while at < len(block) and isinstance(block[at], Phi):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import arrays, blas, listing, reductions, routines
+from autograph.compiler import arrays, blas, listing, parallel, reductions, routines
 from autograph.compiler.elementwise import ELEMENT, UFUNC_OF, Lanes
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import (
@@ -480,20 +480,23 @@ def _by_blas(f: FunctionLowering, routine: str, c: Memory, a: Memory, b: Memory)
         turned = _choose(f, form.by_rows, "ptr", letter(f, "T"), letter(f, "N"))
         sizes = [_choose(f, form.by_rows, "i64", p, q) for p, q in ((k, m), (m, k))]
         ref, step = [by_reference(f, s) for s in sizes], by_reference(f, 1)
-        f.b.call(
-            "void", routine, f"ptr {turned}", *ref, one, f"ptr {form.data}", by_reference(f, form.step),
-            f"ptr {x.data}", step, zero, f"ptr {c.data}", step,
-        )  # fmt: skip
+        last = by_reference(f, form.step)
+        with parallel.unlocked(f, f.times(m, k)):
+            f.b.call(
+                "void", routine, f"ptr {turned}", *ref, one, f"ptr {form.data}", last, f"ptr {x.data}", step,
+                zero, f"ptr {c.data}", step,
+            )  # fmt: skip
         return
     first, second = blas_form(f, a), blas_form(f, b)
     turns = [
         f"ptr {_choose(f, form.by_rows, 'ptr', letter(f, 'N'), letter(f, 'T'))}" for form in (second, first)
     ]
-    f.b.call(
-        "void", routine, *turns, by_reference(f, n), by_reference(f, m), by_reference(f, k), one,
-        f"ptr {second.data}", by_reference(f, second.step), f"ptr {first.data}", by_reference(f, first.step),
-        zero, f"ptr {c.data}", by_reference(f, n),
-    )  # fmt: skip
+    with parallel.unlocked(f, f.times(f.times(m, n), k)):
+        f.b.call(
+            "void", routine, *turns, by_reference(f, n), by_reference(f, m), by_reference(f, k), one,
+            f"ptr {second.data}", by_reference(f, second.step), f"ptr {first.data}",
+            by_reference(f, first.step), zero, f"ptr {c.data}", by_reference(f, n),
+        )  # fmt: skip
 
 
 def _dense_vector(f: FunctionLowering, m: Memory) -> Memory:

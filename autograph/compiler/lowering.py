@@ -284,9 +284,11 @@ class FunctionLowering:
                 count = 2 if dtype.kind == "c" else 1
                 names = tuple(f"%x{i}.{k}" for k in range(count))
                 params += [f"{register(dtype)} {n}" for n in names]
+                b.origins |= {n: f"parameter {register(dtype)}" for n in names}
                 self.env[id(param)] = Number(t, dtype, names)
             else:
                 params.append(f"ptr %x{i}")
+                b.origins[f"%x{i}"] = "parameter ptr"
                 slot = self.new_slot()
                 self.set_slot(slot, self.incref(f"%x{i}"))
                 value = self.from_slot(slot, t, param)

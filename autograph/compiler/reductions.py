@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import arrays, listing
+from autograph.compiler import arrays, listing, parallel
 from autograph.compiler.elementwise import ELEMENT, Lanes
 from autograph.compiler.ir import float_literal
 from autograph.compiler.lowering import FunctionLowering, rule
@@ -29,6 +29,8 @@ from autograph.graph.types import Scalar
 
 BLOCK = 32
 """How many vectors are added up plainly before the sum goes to the compensated total."""
+CHUNK = 32 * 4 * BLOCK
+"""Chunks of a row are multiples of this: they consist of whole blocks of vectors of any width."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,7 +128,7 @@ def reduce(
         return None
     out_dims = [dims[a] if a not in axes else 1 for a in range(len(dims)) if keep or a not in axes]
     if not kept:
-        parts = _all(f, kind, x, list(range(len(dims))), {}, work, name)
+        parts = _whole(f, kind, x, work)
         parts = _mean(f, parts, work, count) if name == "mean" else parts
         number = Number(Scalar(work), work, parts)
         if scalar:
@@ -184,6 +186,65 @@ def _of_elements(
     return Elements(dtype, final, tuple(parts))
 
 
+CHUNKS = 64
+"""Most chunks of a reduction of a whole array. They depend on its shape only, and with them the result."""
+
+
+def _whole(f: FunctionLowering, kind: Kind, x: Any, dtype: np.dtype[Any]) -> tuple[str, ...]:
+    """Combines all elements: in chunks, whose results are combined in order, where the array may be large."""
+    b, dims = f.b, arrays.dims_of(x)
+    axes = list(range(len(dims)))
+    cost: Any = arrays.cost_of(x, arrays.width_for(x, dtype))
+    for d in dims:
+        cost = f.times(cost, d)
+    if not parallel.is_large(1, cost):
+        return _all(f, kind, x, axes, {}, dtype).result()
+    shared = arrays.widest(dims)
+    count, unit = dims[shared], (CHUNK if shared == len(dims) - 1 else 1)
+    step = _rounded_up(f, _rounded_up(f, count, CHUNKS, divide=True), unit)
+    chunks = _rounded_up(f, count, step, divide=True)
+    size = dtype.itemsize
+    totals, errors = (b.alloca(f"[{CHUNKS} x i64]", 16) for _ in range(2))
+    element = register(dtype)
+
+    def one(i: str) -> None:
+        begin = f.times(step, i if i.startswith("%") else int(i))
+        stop = f.plus(begin, step)
+        if isinstance(stop, int) and isinstance(count, int):
+            end: Any = min(stop, count)
+        else:
+            end = b.call("i64", "llvm.smin.i64", f"i64 {stop}", f"i64 {count}")
+        total = _all(f, kind, x, axes, {}, dtype, {shared: (begin, end)})
+        value, error = total.parts()
+        at = f.times(size, i if i.startswith("%") else int(i))
+        b.emit(f"store {element} {value}, ptr {f.at(totals, at)}")
+        if total.exact:
+            b.emit(f"store {element} {error}, ptr {f.at(errors, at)}")
+
+    each = cost if isinstance(chunks, int) and chunks == 1 else _rounded_up(f, cost, chunks, divide=True)
+    parallel.split(f, chunks, each, lambda begin, end: arrays.count_loop(f, begin, end, 1, one))
+    final = _Total(f, kind, dtype, kind.combine == "add" and dtype.kind == "f")
+
+    def join(i: str) -> None:
+        at = f.times(size, i if i.startswith("%") else int(i))
+        value = b.value(f"load {element}, ptr {f.at(totals, at)}")
+        final.join(value, b.value(f"load {element}, ptr {f.at(errors, at)}") if final.exact else "")
+
+    arrays.count_loop(f, 0, chunks, 1, join)
+    return final.result()
+
+
+def _rounded_up(f: FunctionLowering, n: Any, step: Any, divide: bool = False) -> Any:
+    """The least multiple of the step that is no less, or how many steps that is (at least one)."""
+    if isinstance(n, int) and isinstance(step, int):
+        steps: Any = max(-(-n // step), 1)
+    else:
+        up = f.plus(n, f.plus(step, -1))
+        steps = f.b.value(f"udiv i64 {up}, {step}")
+        steps = f.b.call("i64", "llvm.umax.i64", f"i64 {steps}", "i64 1")
+    return steps if divide else f.times(steps, step)
+
+
 def _all(
     f: FunctionLowering,
     kind: Kind,
@@ -191,9 +252,13 @@ def _all(
     axes: list[int],
     fixed: dict[int, str],
     dtype: np.dtype[Any],
-    name: str,
-) -> tuple[str, ...]:
-    """Combines all elements along the axes (the last ones of the array), at fixed indices of the others."""
+    ranges: dict[int, tuple[Any, Any]] | None = None,
+) -> _Total:
+    """Combines all elements along the axes (the last ones of the array), at fixed indices of the others.
+
+    `ranges` has the first index and the end of axes of which only a part is combined.
+    """
+    ranges = {} if ranges is None else ranges
     b = f.b
     dims = arrays.dims_of(x)
     width = arrays.width_for(x, dtype)
@@ -217,7 +282,7 @@ def _all(
         total.accumulator(width)
 
     def row(prefix: list[str], wide: int) -> None:
-        total.row(x, prefix, dims, wide)
+        total.row(x, prefix, dims, wide, ranges.get(len(dims) - 1))
 
     outer = [a for a in axes if a != len(dims) - 1]
 
@@ -225,11 +290,12 @@ def _all(
         if k == len(outer):
             row([indices[a] for a in range(len(dims) - 1)], wide)
             return
-        arrays.count_loop(f, 0, dims[outer[k]], 1, lambda i: level(k + 1, {**indices, outer[k]: i}, wide))
+        begin, end = ranges.get(outer[k], (0, dims[outer[k]]))
+        arrays.count_loop(f, begin, end, 1, lambda i: level(k + 1, {**indices, outer[k]: i}, wide))
 
     if test in ("true", "false"):
         level(0, dict(fixed), width if test == "true" else 1)
-        return total.result()
+        return total
     fast, slow, after = b.label("vector"), b.label("scalar"), b.label("reduced")
     b.branch(test, fast, slow)
     b.start(fast)
@@ -239,7 +305,7 @@ def _all(
     level(0, dict(fixed), 1)
     b.jump(after)
     b.start(after)
-    return total.result()
+    return total
 
 
 class _Total:
@@ -279,9 +345,17 @@ class _Total:
             self.accumulators[width] = self._new(width)
         return self.accumulators[width]
 
-    def row(self, x: Value, prefix: list[str], dims: tuple[Any, ...], width: int) -> None:
+    def row(
+        self,
+        x: Value,
+        prefix: list[str],
+        dims: tuple[Any, ...],
+        width: int,
+        span: tuple[Any, Any] | None = None,
+    ) -> None:
+        """Takes in the elements of a row, or of a span of it."""
         f, b = self.f, self.f.b
-        last = dims[-1]
+        first, last = span or (0, dims[-1])
         source = x.dtype  # type: ignore[attr-defined]
 
         def get(lanes: Lanes, i: str) -> tuple[str, ...]:
@@ -297,16 +371,18 @@ class _Total:
             b.emit(f"store {t} {result}, ptr {place}")
 
         if not self.exact:
-            rest: Any = 0
+            rest: Any = first
             if width > 1:
-                rest = last - last % width if isinstance(last, int) else b.value(f"and i64 {last}, {-width}")
+                rest = arrays.whole_vectors(f, first, last, width)
                 place, _ = self.accumulator(width)
-                arrays.count_loop(f, 0, rest, width, lambda i: combine_into(place, Lanes(b, width), i))
+                arrays.count_loop(f, first, rest, width, lambda i: combine_into(place, Lanes(b, width), i))
             arrays.count_loop(f, rest, last, 1, lambda i: combine_into(self.single[0], Lanes(b), i))
             return
-        self._exact_row(get, last, width)
+        self._exact_row(get, first, last, width)
 
-    def _exact_row(self, get: Callable[[Lanes, str], tuple[str, ...]], last: Any, width: int) -> None:
+    def _exact_row(
+        self, get: Callable[[Lanes, str], tuple[str, ...]], start: Any, last: Any, width: int
+    ) -> None:
         f, b = self.f, self.f.b
         kind = register(self.dtype)
 
@@ -330,11 +406,11 @@ class _Total:
                 sums = [b.value(f"fadd {t} {p}, {q}") for p, q in zip(sums[::2], sums[1::2])]
             self._carry(lanes, sums[0])
 
-        rest: Any = 0
+        rest: Any = start
         if width > 1:
             unroll = 4
             block = width * unroll * BLOCK
-            blocks = last - last % block if isinstance(last, int) else b.value(f"and i64 {last}, {-block}")
+            blocks = arrays.whole_vectors(f, start, last, block)
             vectors = Lanes(b, width)
 
             def whole(i: str) -> None:
@@ -345,26 +421,26 @@ class _Total:
                     unroll,
                 )
 
-            arrays.count_loop(f, 0, blocks, block, whole)
-            rest = last - last % width if isinstance(last, int) else b.value(f"and i64 {last}, {-width}")
+            arrays.count_loop(f, start, blocks, block, whole)
+            rest = arrays.whole_vectors(f, start, last, width)
             if not (isinstance(blocks, int) and isinstance(rest, int) and blocks == rest):
                 span(blocks, rest, vectors, 1)
         if isinstance(rest, int) and isinstance(last, int) and rest == last:
             return
-        if isinstance(last, int) and last <= 8:
+        if isinstance(last, int) and isinstance(rest, int) and last - rest <= 8:
             span(rest, last, Lanes(b), 1)
             return
         if width > 1:
             span(rest, last, Lanes(b), 1)
             return
         small = 8
-        groups = last - last % small if isinstance(last, int) else b.value(f"and i64 {last}, {-small}")
+        groups = arrays.whole_vectors(f, start, last, small)
 
         def group(i: str) -> None:
             first = i if i.startswith("%") else int(i)
             span(first, f.plus(first, small), Lanes(b), 1)
 
-        arrays.count_loop(f, 0, groups, small, group)
+        arrays.count_loop(f, start, groups, small, group)
         span(groups, last, Lanes(b), 1)
 
     def _carry(self, lanes: Lanes, new: str) -> None:
@@ -382,10 +458,10 @@ class _Total:
         b.emit(f"store {t} {s}, ptr {value}")
         b.emit(f"store {t} {b.value(f'fadd {t} {lost}, {more}')}, ptr {error}")
 
-    def result(self) -> tuple[str, ...]:
+    def parts(self) -> tuple[str, str]:
+        """What the accumulators come to, and the error to be added to it."""
         b = self.f.b
         kind = register(self.dtype)
-        scalar = Lanes(b)
         value = b.value(f"load {kind}, ptr {self.single[0]}")
         error = b.value(f"load {kind}, ptr {self.single[1]}") if self.exact else ""
         for width, (place, lost) in self.accumulators.items():
@@ -395,6 +471,25 @@ class _Total:
             if self.exact:
                 errors = b.value(f"load {lanes.type(kind)}, ptr {lost}")
                 error = b.value(f"fadd {kind} {error}, {self._across(lanes, errors, None)}")
+        return value, error
+
+    def join(self, value: str, error: str) -> None:
+        """Takes in the parts of another total."""
+        b = self.f.b
+        kind = register(self.dtype)
+        place, lost = self.single
+        if self.exact:
+            self._carry(Lanes(b), value)
+            place, value = lost, error
+        old = b.value(f"load {kind}, ptr {place}")
+        combine = ELEMENT["add" if self.exact else self.kind.combine]
+        b.emit(f"store {kind} {combine(Lanes(b), self.dtype, (old,), (value,))[0]}, ptr {place}")
+
+    def result(self) -> tuple[str, ...]:
+        b = self.f.b
+        kind = register(self.dtype)
+        scalar = Lanes(b)
+        value, error = self.parts()
         if self.exact:
             corrected = b.value(f"fadd {kind} {value}, {error}")
             finite = scalar.intrinsic("fabs", kind, error)
@@ -431,17 +526,22 @@ def _inner(
 ) -> None:
     """The last axes are reduced: each result by itself."""
     dims = arrays.dims_of(x)
+    shared = arrays.widest(dims, kept)
+    cost: Any = arrays.cost_of(x, arrays.width_for(x, dtype))
+    for a, d in enumerate(dims):
+        cost = cost if a == shared else f.times(cost, d)
 
-    def level(k: int, indices: dict[int, str]) -> None:
+    def level(k: int, indices: dict[int, str], span: tuple[Any, Any]) -> None:
         if k < len(kept):
-            arrays.count_loop(f, 0, dims[kept[k]], 1, lambda i: level(k + 1, {**indices, kept[k]: i}))
+            begin, end = span if kept[k] == shared else (0, dims[kept[k]])
+            arrays.count_loop(f, begin, end, 1, lambda i: level(k + 1, {**indices, kept[k]: i}, span))
             return
-        parts = _all(f, kind, x, axes, indices, dtype, name)
+        parts = _all(f, kind, x, axes, indices, dtype).result()
         parts = _mean(f, parts, dtype, count) if name == "mean" else parts
         where = [indices.get(a, "0") for a in range(len(dims)) if keep or a in indices]
         arrays.store(f, Lanes(f.b), target, where, parts)
 
-    level(0, {})
+    parallel.split(f, dims[shared], cost, lambda begin, end: level(0, {}, (begin, end)))
 
 
 def _outer(
@@ -478,7 +578,9 @@ def _outer(
     if width > 1:
         goal = Memory(dtype, "", dims, (0,) * (len(dims) - 1) + (dtype.itemsize,))
         test = arrays._vector_test(f, [*arrays.leaves_of(x), *arrays.maps_of(x)], goal, dims)
-    arrays.nest(f, list(dims), width if test == "true" else 1, body)
+    width = width if test == "true" else 1
+    kept = [a for a in range(len(dims)) if a not in axes]
+    arrays.nest(f, list(dims), width, body, arrays.cost_of(x, width), kept)
     if name == "mean":
 
         def divide(lanes: Lanes, index: list[str]) -> None:

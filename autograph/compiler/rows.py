@@ -10,11 +10,13 @@ memory is read and written once.
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from autograph.compiler import arrays, listing, reductions
+from autograph.compiler import arrays, listing, parallel, reductions
 from autograph.compiler.elementwise import COST, ELEMENT, UFUNC_OF, Lanes, NoRule
 from autograph.compiler.lowering import FunctionLowering
 from autograph.compiler.values import (
@@ -32,6 +34,10 @@ from autograph.graph.types import Array, Const, Scalar
 
 EXPENSIVE = 6
 """From this cost on a row that several loops read is kept instead of computed again."""
+STACK = 4096
+"""Rows that are kept lie on the stack if they have at most so many elements."""
+PARTS = 32
+"""Most parts of a group whose rows are longer: each has a buffer."""
 
 
 @dataclasses.dataclass
@@ -241,6 +247,8 @@ def lower(f: FunctionLowering, group: Group) -> bool:
         return False
     f.note(f"rows of {listing.shape(shape)}: " + listing.functions([o.name for o in group.operations]))
     target = arrays.allocate(f, t.dtype, shape, final)
+    cost = sum(arrays.cost_of(v, 8) for v in outer.values()) + parallel.EACH
+    cost += sum(1 + COST.get(_elementwise_name(o) or "", 1) for o in group.operations)
     width = {8: 8, 4: 16}.get(t.dtype.itemsize, 1)
     sources = [v for value in outer.values() for v in arrays.leaves_of(value)]
     maps = [m for value in outer.values() for m in arrays.maps_of(value)]
@@ -250,17 +258,52 @@ def lower(f: FunctionLowering, group: Group) -> bool:
         width = 1
     while width > shape[-1]:
         width //= 2
-    scratch = {}
-    for operation in group.operations[:-1]:
-        if _is_kept(group, operation):
-            place = f.b.alloca(f"[{shape[-1]} x double]", 64) if shape[-1] <= 4096 else None
-            if place is None:
-                owner = arrays.allocate(f, np.dtype(float), (shape[-1],), final)
-                place = owner.data
-            scratch[id(operation)] = place
-    _loops(f, group, outer, types, target, shape, width, scratch)
+    kept = [id(o) for o in group.operations[:-1] if _is_kept(group, o)]
+
+    shared = arrays.widest(shape[:-1]) if shape[:-1] else 0
+    ranges: list[tuple[Any, Any]] = [(0, d) for d in shape[:-1]]
+
+    def piece(scratch: dict[int, str], begin: Any, end: Any) -> None:
+        if ranges:
+            ranges[shared] = begin, end
+        _loops(f, group, outer, types, target, shape, width, scratch, ranges)
+
+    count = shape[shared] if ranges else 1
+    cost *= shape[-1] * (math.prod(shape[:-1]) // max(count, 1))
+    if kept and shape[-1] > STACK:
+        _with_buffers(f, kept, shape[-1], count, cost, piece)
+    else:
+        room = f"[{shape[-1]} x double]"
+        parallel.split(f, count, cost, lambda *ends: piece({o: f.b.alloca(room, 64) for o in kept}, *ends))
     f.bind(out, target)
     return True
+
+
+def _with_buffers(
+    f: FunctionLowering,
+    kept: list[int],
+    length: int,
+    count: int,
+    cost: int,
+    piece: Callable[[dict[int, str], Any, Any], None],
+) -> None:
+    """The same where rows are too long for a stack: in parts that each have buffers in memory."""
+    step = max(-(-count // PARTS), 1)
+    parts = -(-count // step)
+    whole = arrays.allocate(f, np.dtype(float), (max(parts, 1), len(kept), length))
+
+    def part(i: str) -> None:
+        number: Any = i if i.startswith("%") else int(i)
+        begin = f.times(step, number)
+        stop = f.plus(begin, step)
+        if isinstance(stop, int):
+            end: Any = min(stop, count)
+        else:
+            end = f.b.call("i64", "llvm.smin.i64", f"i64 {stop}", f"i64 {count}")
+        first = f.at(whole.data, f.times(8 * length * len(kept), number))
+        piece({o: f.at(first, 8 * length * k) for k, o in enumerate(kept)}, begin, end)
+
+    parallel.split(f, parts, cost * step, lambda begin, end: arrays.count_loop(f, begin, end, 1, part))
 
 
 def _dense(v: Any, shape: tuple[int, ...]) -> bool:
@@ -327,12 +370,11 @@ def _loops(
     shape: tuple[int, ...],
     width: int,
     scratch: dict[int, str],
+    ranges: list[tuple[Any, Any]],
 ) -> None:
-    rows = shape[:-1]
-
     def level(axis: int, prefix: list[str]) -> None:
-        if axis < len(rows):
-            arrays.count_loop(f, 0, rows[axis], 1, lambda i: level(axis + 1, [*prefix, i]))
+        if axis < len(ranges):
+            arrays.count_loop(f, *ranges[axis], 1, lambda i: level(axis + 1, [*prefix, i]))
         else:
             _row(f, group, outer, types, target, shape, width, scratch, prefix)
 

@@ -10,6 +10,7 @@ import sys
 import time
 import types
 
+from autograph.compiler import threads
 from autograph.compiler.values import Number
 from autograph.graph.types import Py
 
@@ -23,6 +24,7 @@ NAMES = (
     "ag_release",
     "ag_new",
     "ag_failed",
+    *threads.NAMES,
 )
 """The functions; `DECLARATIONS` has what they take."""
 
@@ -36,6 +38,7 @@ DECLARATIONS = {
     "ag_release": "declare void @ag_release(ptr, i64)",
     "ag_new": "declare noalias ptr @ag_new(ptr, i64, i32, ptr, i32)",
     "ag_failed": "declare void @ag_failed(ptr, i64) cold",
+    **threads.DECLARATIONS,
 }
 
 BORROWED, OWNED, INT, FLOAT, BOOL, COMPLEX, SCALAR = range(7)
@@ -370,4 +373,4 @@ def text() -> str:
     """The IR of the functions."""
     code = TEXT.replace("MONOTONIC", str(getattr(time, "CLOCK_MONOTONIC", 1)))
     code = code.replace("TRAIL", str(TRAIL)).replace("MAX", str(MAX_ARGUMENTS)).replace("CELL", str(CELL))
-    return code + (FETCH_NEW if sys.version_info >= (3, 12) else FETCH_OLD)
+    return code + (FETCH_NEW if sys.version_info >= (3, 12) else FETCH_OLD) + threads.text()

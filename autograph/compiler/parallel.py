@@ -1,0 +1,218 @@
+"""Large loops, cut in pieces for several threads: their body becomes a function of its own.
+
+What the body uses of the function around it goes through a structure in memory. A body that touches Python,
+or leaves to a block outside, stays where it is; so do loops that are known to be small.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autograph.compiler import support, threads
+from autograph.compiler.ir import Builder, Phi
+from autograph.compiler.lowering import FunctionLowering
+
+BYTES = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "float": 4, "i64": 8, "double": 8, "ptr": 8}
+LAST_AXIS = 64
+"""Pieces of an axis that is read in vectors are multiples of this, so that the vectors are the same ones."""
+EACH = 3
+"""What reading and writing one element costs besides the mathematics."""
+
+_NAME = re.compile(r"%([A-Za-z_][\w.]*)")
+_LABEL = re.compile(r"^([A-Za-z_][\w.]*):")
+_FUNCTION = re.compile(r"@([\w.]+)")
+_FLAGS = "(?:(?:nuw|nsw|exact|disjoint|nneg|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc) )*"
+_TYPED = re.compile(rf"\w+ {_FLAGS}(<[^>]*>|\w+)")
+_CALLED = re.compile(rf"call {_FLAGS}(<[^>]*>|\w+) @")
+_CAST = re.compile(r"(?:[sz]ext|[su]itofp|fpto[su]i|fp(?:trunc|ext)|trunc|bitcast|ptrtoint|inttoptr) ")
+_PYTHON = ("Py", "_Py", "ag_array_", "ag_blas_", *support.NAMES)
+_FRAME = frozenset(("slots", "argv", "cells", "poll"))
+
+
+def is_large(count: Any, cost: Any) -> bool:
+    """Whether a loop may have enough work for several threads."""
+    return not (isinstance(count, int) and isinstance(cost, int) and count * cost < threads.WORTH)
+
+
+def split(
+    f: FunctionLowering, count: Any, cost: Any, body: Callable[[Any, Any], None], unit: int = 1
+) -> None:
+    """Runs body(begin, end) for all of range(count): in pieces on several threads, if that is worth it.
+
+    `cost` is that of one item, in eighths of a nanosecond; pieces are multiples of `unit` items.
+    """
+    b = f.b
+    if b.outlining or not is_large(count, cost):
+        body(0, count)
+        return
+    notes = len(f.compilation.notes)
+    found = _outlined(f, body)
+    if found is None:
+        del f.compilation.notes[notes:]
+        body(0, count)
+        return
+    name, captured = found
+    given = b.alloca(f"[{max(len(captured), 1)} x i64]", 8) if captured else "null"
+    size, places = _layout(captured)
+    if captured:
+        b.allocas[-1] = f"  {given} = alloca [{size} x i8], align 16"
+    for (value, kind), place in zip(captured, places):
+        b.emit(f"store {kind} {value}, ptr {f.at(given, place)}, align 1")
+    numbers = (f"i64 {n}" for n in (count, unit, cost))
+    b.call("void", "ag_parallel", f"ptr @{name}", f"ptr {given}", *numbers)
+
+
+@contextlib.contextmanager
+def unlocked(f: FunctionLowering, work: Any) -> Iterator[None]:
+    """Around code that touches nothing of Python: other threads may run, if the work is large."""
+    if f.b.outlining or not is_large(work, 1):
+        yield
+        return
+    state = f.b.call("ptr", "ag_unlock", f"i64 {work}")
+    yield
+    f.b.call("void", "ag_lock", f"ptr {state}")
+
+
+def _layout(captured: list[tuple[str, str]]) -> tuple[int, list[int]]:
+    """How large the structure is, and where each value lies."""
+    places, size = [], 0
+    for _, kind in captured:
+        places.append(size)
+        size += (_bytes(kind) + 7) // 8 * 8
+    return size, places
+
+
+def _bytes(kind: str) -> int:
+    if kind.startswith("<"):
+        count, inner = kind[1:-1].split(" x ")
+        return int(count) * BYTES[inner]
+    return BYTES[kind]
+
+
+def _outlined(
+    f: FunctionLowering, body: Callable[[Any, Any], None]
+) -> tuple[str, list[tuple[str, str]]] | None:
+    """The name of a function (captured, begin, end) that does what `body` emits, and what it captures."""
+    b = f.b
+    saved = b.blocks, b.allocas, b.block
+    b.blocks, b.allocas, b.outlining = {}, [], True
+    first = b.label("part")
+    try:
+        b.start(first)
+        f.evaluated.clear()
+        body("%begin", "%end")
+        b.emit("ret void")
+        lines = [*b.allocas, f"  br label %{first}"]
+        for label, block in b.blocks.items():
+            lines.append(f"{label}:")
+            lines += [item if isinstance(item, str) else item.text() for item in block]
+    finally:
+        b.blocks, b.allocas, b.block = saved
+        b.outlining = False
+        f.evaluated.clear()
+    text = "\n".join(lines)
+    if any(_is_outside(name) for name in set(_FUNCTION.findall(text))):
+        return None
+    return _function(b, lines, text)
+
+
+def _is_outside(name: str) -> bool:
+    return name.startswith(_PYTHON) or re.fullmatch(r"g\d+", name) is not None
+
+
+def _function(b: Builder, lines: list[str], text: str) -> tuple[str, list[tuple[str, str]]] | None:
+    inside = {"begin", "end", "given"}
+    for line in lines:
+        label = _LABEL.match(line)
+        if label:
+            inside.add(label[1])
+        elif line.startswith("  %"):
+            inside.add(line[3 : line.index(" ", 3)])
+    used = list(dict.fromkeys(_NAME.findall(text)))
+    captured = []
+    for name in used:
+        if name not in inside:
+            kind = None if name in _FRAME else type_of(b, "%" + name)
+            if kind is None or (kind not in BYTES and not kind.startswith("<")):
+                return None
+            captured.append(("%" + name, kind))
+    _, places = _layout(captured)
+    loads = []
+    for (name, kind), place in zip(captured, places):
+        loads.append(f"  %place{name[1:]} = getelementptr i8, ptr %given, i64 {place}")
+        loads.append(f"  {name} = load {kind}, ptr %place{name[1:]}, align 1")
+    whole = _renamed("\n".join(["entry:", *loads, *lines]))
+    return _named(b, whole), captured
+
+
+def _named(b: Builder, body: str) -> str:
+    """The name of the function with this body: one for all that are equal."""
+    module = b.module
+    if body not in module.parts:
+        name = f"ag_part{len(module.parts)}"
+        module.parts[body] = name
+        head = f"define internal void @{name}(ptr %given, i64 %begin, i64 %end) nounwind"
+        module.functions[name] = f"{head} {{\n{body}\n}}"
+    return module.parts[body]
+
+
+def _renamed(text: str) -> str:
+    """The same text with names that count from 0: equal loops get equal texts."""
+    names = {"given": "given", "begin": "begin", "end": "end", "entry": "entry"}
+
+    def rename(match: re.Match[str]) -> str:
+        old = match[1]
+        new = names.get(old)
+        if new is None:
+            new = names[old] = f"v{len(names) - 4}"
+        return "%" + new
+
+    lines = []
+    for line in text.split("\n"):
+        label = _LABEL.match(line)
+        if label:
+            lines.append(rename(label)[1:] + ":")
+        else:
+            lines.append(_NAME.sub(rename, line))
+    return "\n".join(lines)
+
+
+def type_of(b: Builder, name: str) -> str | None:
+    """The type of a value, by the instruction that makes it; None where that does not tell.
+
+    >>> from autograph.compiler.ir import Builder, Module
+    >>> b = Builder(Module())
+    >>> type_of(b, b.value("fadd <8 x double> %x, %y"))
+    '<8 x double>'
+    """
+    origin = b.origins.get(name)
+    if isinstance(origin, Phi):
+        return origin.type
+    if origin is None:
+        return "ptr" if name == "%ctx" else None
+    word = origin.split(" ", 1)[0]
+    if word in ("alloca", "getelementptr"):
+        return "ptr"
+    if _CAST.match(origin):
+        return origin.split(", !", 1)[0].rsplit(" to ", 1)[1]
+    if word in ("icmp", "fcmp"):
+        vector = re.match(r"<(\d+) x ", origin.split(" ", 2)[2])
+        return f"<{vector[1]} x i1>" if vector else "i1"
+    if word == "call":
+        called = _CALLED.match(origin)
+        return called[1] if called else None
+    if word == "select":
+        chosen = re.match(r"select (?:<[^>]*>|\w+) [^,]*, (<[^>]*>|\w+) ", origin)
+        return chosen[1] if chosen else None
+    if word == "extractelement":
+        return origin.split(" x ", 1)[1].split(">", 1)[0]
+    if word == "extractvalue":
+        fields, _, rest = origin[origin.index("{") + 1 :].partition("}")
+        return fields.split(",")[int(rest.rsplit(",", 1)[1])].strip()
+    if word == "shufflevector":
+        return f"<{origin.rsplit('<', 1)[1].split(' ')[0]} x {origin.split(' x ', 1)[1].split('>', 1)[0]}>"
+    typed = _TYPED.match(origin)
+    return typed[1] if typed else None

@@ -1,0 +1,337 @@
+"""The threads of machine code: large loops are cut in pieces that a few waiting threads and the caller share.
+
+The threads know nothing of Python. They wait on CPython's own locks, which need no GIL and are there on every
+platform; they are started when the first large loop runs, and anew in a process that was forked. Whoever asks
+first has them; what others ask at that time they do themselves, and so does a caller whose threads get no
+processor: pieces are handed out one by one, and a thread that wakes late finds nothing left.
+"""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import ctypes
+import functools
+import math
+import os
+import types
+from pathlib import Path
+
+from autograph.compiler import machine
+
+WORTH = 400_000
+"""From this amount of work on (eighths of a nanosecond, roughly) a loop is cut and the GIL released."""
+PIECE = 160_000
+"""The least work of a piece."""
+PIECES = 4
+"""Pieces for each thread: with some more than threads, one that is interrupted holds nobody up."""
+MOST = 128
+"""Most threads."""
+
+FIELDS = types.MappingProxyType(
+    {"threads": 0, "busy": 8, "start": 16, "fn": 24, "given": 32, "count": 40, "size": 48, "pieces": 56}
+    | {"done": 64, "left": 128, "pending": 192, "workers": 256}
+)
+"""Offsets in the pool: the number of threads (0: not started), whether it is in use, the Python function that
+starts it; of the current loop: its function, what that is given, how many items it has, of what size and
+number the pieces are; the lock that its end opens; the pieces not begun, and not done; then the workers."""
+WORKER = 64
+"""Bytes of a worker: its lock, and whether that was opened."""
+
+NAMES = ("ag_parallel", "ag_worker", "ag_unlock", "ag_lock")
+DECLARATIONS = {
+    "ag_parallel": "declare void @ag_parallel(ptr, ptr, i64, i64, i64)",
+    "ag_unlock": "declare ptr @ag_unlock(i64)",
+    "ag_lock": "declare void @ag_lock(ptr)",
+}
+
+TEXT = """
+declare i32 @PyThread_acquire_lock(ptr, i32)
+declare void @PyThread_release_lock(ptr)
+declare i64 @llvm.umax.i64(i64, i64)
+declare i64 @llvm.umin.i64(i64, i64)
+@ag_pool = external global i8
+
+define ptr @ag_unlock(i64 %work) {
+  %little = icmp ult i64 %work, WORTH
+  br i1 %little, label %held, label %free
+held:
+  ret ptr null
+free:
+  %state = call ptr @PyEval_SaveThread()
+  ret ptr %state
+}
+
+define void @ag_lock(ptr %state) {
+  %held = icmp eq ptr %state, null
+  br i1 %held, label %done, label %take
+take:
+  call void @PyEval_RestoreThread(ptr %state)
+  br label %done
+done:
+  ret void
+}
+
+; Does pieces of the current loop until none is left to begin; whether it did the last one.
+define internal i1 @ag_pieces() {
+entry:
+  br label %look
+look:
+  %left = load atomic i64, ptr getelementptr (i8, ptr @ag_pool, i64 @left) seq_cst, align 8
+  %none = icmp eq i64 %left, 0
+  br i1 %none, label %out, label %try
+try:
+  %less = sub i64 %left, 1
+  %pair = cmpxchg ptr getelementptr (i8, ptr @ag_pool, i64 @left), i64 %left, i64 %less seq_cst seq_cst
+  %mine = extractvalue { i64, i1 } %pair, 1
+  br i1 %mine, label %work, label %look
+work:
+  %fn = load ptr, ptr getelementptr (i8, ptr @ag_pool, i64 @fn)
+  %given = load ptr, ptr getelementptr (i8, ptr @ag_pool, i64 @given)
+  %count = load i64, ptr getelementptr (i8, ptr @ag_pool, i64 @count)
+  %size = load i64, ptr getelementptr (i8, ptr @ag_pool, i64 @size)
+  %pieces = load i64, ptr getelementptr (i8, ptr @ag_pool, i64 @pieces)
+  %index = sub i64 %pieces, %left
+  %begin = mul i64 %index, %size
+  %stop = add i64 %begin, %size
+  %end = call i64 @llvm.umin.i64(i64 %stop, i64 %count)
+  call void %fn(ptr %given, i64 %begin, i64 %end)
+  %pending = atomicrmw sub ptr getelementptr (i8, ptr @ag_pool, i64 @pending), i64 1 seq_cst
+  %last = icmp eq i64 %pending, 1
+  br i1 %last, label %out, label %look
+out:
+  %did = phi i1 [ false, %look ], [ true, %work ]
+  ret i1 %did
+}
+
+define void @ag_worker(ptr %self) {
+entry:
+  %flag = getelementptr i8, ptr %self, i64 8
+  %lock = load ptr, ptr %self
+  br label %wait
+wait:
+  %got = call i32 @PyThread_acquire_lock(ptr %lock, i32 1)
+  store atomic i64 0, ptr %flag seq_cst, align 8
+  br label %work
+work:
+  %last = call i1 @ag_pieces()
+  br i1 %last, label %tell, label %wait
+tell:
+  %done = load ptr, ptr getelementptr (i8, ptr @ag_pool, i64 @done)
+  call void @PyThread_release_lock(ptr %done)
+  br label %work
+}
+
+; fn(given, begin, end) over the items 0 to count: in pieces of multiples of unit items, if there are many.
+define void @ag_parallel(ptr %fn, ptr %given, i64 %count, i64 %unit, i64 %cost) {
+entry:
+  %work = mul i64 %count, %cost
+  %little = icmp ult i64 %work, WORTH
+  br i1 %little, label %plain, label %large
+plain:
+  call void %fn(ptr %given, i64 0, i64 %count)
+  ret void
+large:
+  %known = load i64, ptr getelementptr (i8, ptr @ag_pool, i64 @threads)
+  %new = icmp eq i64 %known, 0
+  br i1 %new, label %start, label %ready
+start:
+  %function = load ptr, ptr getelementptr (i8, ptr @ag_pool, i64 @start)
+  %answer = call ptr @PyObject_Vectorcall(ptr %function, ptr null, i64 0, ptr null)
+  call void @Py_DecRef(ptr %answer)
+  br label %ready
+ready:
+  %threads = load i64, ptr getelementptr (i8, ptr @ag_pool, i64 @threads)
+  %state = call ptr @PyEval_SaveThread()
+  %several = icmp ugt i64 %threads, 1
+  br i1 %several, label %ask, label %alone
+ask:
+  %pair = cmpxchg ptr getelementptr (i8, ptr @ag_pool, i64 @busy), i64 0, i64 1 seq_cst seq_cst
+  %free = extractvalue { i64, i1 } %pair, 1
+  br i1 %free, label %cut, label %alone
+alone:
+  call void %fn(ptr %given, i64 0, i64 %count)
+  br label %back
+cut:
+  %shares = mul i64 %threads, PIECES
+  %before = sub i64 %shares, 1
+  %rounded = add i64 %count, %before
+  %equal = udiv i64 %rounded, %shares
+  %each = call i64 @llvm.umax.i64(i64 %cost, i64 1)
+  %least = udiv i64 PIECE, %each
+  %wanted = call i64 @llvm.umax.i64(i64 %equal, i64 %least)
+  %over = sub i64 %unit, 1
+  %up = add i64 %wanted, %over
+  %units = udiv i64 %up, %unit
+  %some = call i64 @llvm.umax.i64(i64 %units, i64 1)
+  %size = mul i64 %some, %unit
+  %oversize = sub i64 %size, 1
+  %upper = add i64 %count, %oversize
+  %pieces = udiv i64 %upper, %size
+  store ptr %fn, ptr getelementptr (i8, ptr @ag_pool, i64 @fn)
+  store ptr %given, ptr getelementptr (i8, ptr @ag_pool, i64 @given)
+  store i64 %count, ptr getelementptr (i8, ptr @ag_pool, i64 @count)
+  store i64 %size, ptr getelementptr (i8, ptr @ag_pool, i64 @size)
+  store i64 %pieces, ptr getelementptr (i8, ptr @ag_pool, i64 @pieces)
+  store atomic i64 %pieces, ptr getelementptr (i8, ptr @ag_pool, i64 @pending) seq_cst, align 8
+  store atomic i64 %pieces, ptr getelementptr (i8, ptr @ag_pool, i64 @left) seq_cst, align 8
+  %helpers = call i64 @llvm.umin.i64(i64 %threads, i64 %pieces)
+  br label %head
+head:
+  %i = phi i64 [ 1, %cut ], [ %j, %next ]
+  %more = icmp ult i64 %i, %helpers
+  br i1 %more, label %wake, label %own
+wake:
+  %at = mul i64 %i, WORKER
+  %place = add i64 %at, FIRST
+  %worker = getelementptr i8, ptr @ag_pool, i64 %place
+  %flag = getelementptr i8, ptr %worker, i64 8
+  %told = atomicrmw xchg ptr %flag, i64 1 seq_cst
+  %awake = icmp ne i64 %told, 0
+  br i1 %awake, label %next, label %open
+open:
+  %lock = load ptr, ptr %worker
+  call void @PyThread_release_lock(ptr %lock)
+  br label %next
+next:
+  %j = add i64 %i, 1
+  br label %head
+own:
+  %last = call i1 @ag_pieces()
+  br i1 %last, label %leave, label %wait
+wait:
+  %done = load ptr, ptr getelementptr (i8, ptr @ag_pool, i64 @done)
+  %got = call i32 @PyThread_acquire_lock(ptr %done, i32 1)
+  br label %leave
+leave:
+  store atomic i64 0, ptr getelementptr (i8, ptr @ag_pool, i64 @busy) seq_cst, align 8
+  br label %back
+back:
+  call void @PyEval_RestoreThread(ptr %state)
+  ret void
+}
+"""
+"""Goes with the text of `support`, which declares the functions of Python."""
+
+
+def text() -> str:
+    """The IR of the functions."""
+    code = TEXT
+    for name, offset in FIELDS.items():
+        code = code.replace(f"@{name})", f"{offset})")
+    numbers = {"WORTH": WORTH, "PIECES": PIECES, "PIECE": PIECE, "WORKER": WORKER}
+    numbers["FIRST"] = FIELDS["workers"] - WORKER
+    for name, number in numbers.items():
+        code = code.replace(name, str(number))
+    return code
+
+
+# -- the pool ------------------------------------------------------------------------------------------------
+
+
+class Pool:
+    """The threads of this process; their state is never freed, as threads may outlive Python."""
+
+    def __init__(self) -> None:
+        api = ctypes.pythonapi
+        calloc, lock = api.PyMem_RawCalloc, api.PyThread_allocate_lock
+        calloc.restype, calloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t, ctypes.c_size_t]
+        lock.restype, lock.argtypes = ctypes.c_void_p, []
+        acquire = api.PyThread_acquire_lock
+        acquire.argtypes = [ctypes.c_void_p, ctypes.c_int]
+        begin = api.PyThread_start_new_thread
+        begin.restype, begin.argtypes = ctypes.c_ulong, [ctypes.c_void_p, ctypes.c_void_p]
+        self._lock, self._acquire, self._begin = lock, acquire, begin
+        self._size = FIELDS["workers"] + WORKER * MOST
+        self.address = int(calloc(1, self._size))
+        self.worker = 0  # the address of the code of a thread
+        self.started = 1  # with the caller
+        self._start = self.start
+        api.Py_IncRef(ctypes.py_object(self._start))  # the code may ask for it as long as the process lives
+        self._set("start", id(self._start))
+
+    def _set(self, field: str, value: int, offset: int = 0) -> None:
+        ctypes.c_int64.from_address(self.address + FIELDS[field] + offset).value = value
+
+    @property
+    def threads(self) -> int:
+        """How many threads share a loop, with the caller; 0 before the first large one."""
+        return ctypes.c_int64.from_address(self.address + FIELDS["threads"]).value
+
+    def start(self) -> None:
+        """Starts as many threads as `wanted` says; called by the code when the first large loop runs."""
+        try:
+            self.use(wanted())
+        except KeyboardInterrupt:  # it is raised where the code looks for it
+            self._set("threads", 1)
+            _thread.interrupt_main()
+        except BaseException:
+            self._set("threads", 1)
+
+    def use(self, count: int) -> None:
+        """Shares loops among so many threads from now on."""
+        count = max(1, min(count, MOST))
+        if self.started == 1 and count > 1:
+            self._set("done", self._closed())
+        while self.started < count:
+            offset = WORKER * (self.started - 1)
+            self._set("workers", self._closed(), offset)
+            place = self.address + FIELDS["workers"] + offset
+            if self._begin(self.worker, place) == ctypes.c_ulong(-1).value:
+                break
+            self.started += 1
+        self._set("threads", min(count, self.started))
+
+    def _closed(self) -> int:
+        lock = self._lock()
+        if not lock:
+            raise MemoryError
+        self._acquire(lock, 1)
+        return int(lock)
+
+    def forget(self) -> None:
+        """In a forked process: the threads are not there."""
+        ctypes.memset(self.address, 0, self._size)
+        self.started = 1
+        self._set("start", id(self._start))
+
+
+@functools.cache
+def pool() -> Pool:
+    """The pool, made on the first use; the code knows it as `ag_pool`."""
+    made = Pool()
+    machine.add_symbol("ag_pool", made.address)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=made.forget)
+    return made
+
+
+def use(count: int) -> None:
+    """Shares large loops among so many threads from now on."""
+    pool().use(count)
+
+
+# -- how many ------------------------------------------------------------------------------------------------
+
+
+def wanted() -> int:
+    """How many threads large loops may use: as `AUTOGRAPH_THREADS` says, or what the process may have."""
+    chosen = os.environ.get("AUTOGRAPH_THREADS", "")
+    if chosen.isdecimal() and int(chosen) > 0:
+        return min(int(chosen), MOST)
+    if hasattr(os, "sched_getaffinity"):
+        count = len(os.sched_getaffinity(0))
+    else:
+        count = os.cpu_count() or 1
+    return max(1, min(count, quota(), MOST))
+
+
+def quota(root: Path = Path("/sys/fs/cgroup")) -> int:
+    """The processors that a container may use; very many where nothing says it."""
+    with contextlib.suppress(OSError, ValueError):
+        share, period = (root / "cpu.max").read_text().split()
+        return MOST if share == "max" else math.ceil(int(share) / int(period))
+    with contextlib.suppress(OSError, ValueError):
+        share, period = ((root / "cpu" / f"cpu.cfs_{n}_us").read_text() for n in ("quota", "period"))
+        return math.ceil(int(share) / int(period)) if int(share) > 0 else MOST
+    return MOST
