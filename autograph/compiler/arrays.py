@@ -198,6 +198,10 @@ def _simple_power(values: list[Any]) -> tuple[str, list[Any]] | None:
     return ("power", values) if base.dtype.kind == "f" or exponent.dtype.kind == "f" else None
 
 
+LONGEST = 100
+"""Most functions that one loop computes: it is walked by recursion, and its values are in registers."""
+
+
 def build(f: FunctionLowering, operation: Operation, op: Map, values: list[Any]) -> Value | None:
     """The array that an elementwise function gives: in registers where it is small, else put off."""
     out = operation.outputs[0]
@@ -220,7 +224,9 @@ def build(f: FunctionLowering, operation: Operation, op: Map, values: list[Any])
     lazy = Lazy(op.result, dims, op, tuple(prepared), cost)
     if _small(dims) and f.is_pure(out) and id(out) not in f.plan.memory:
         return elements(f, lazy)
-    if f.uses.get(id(out), 0) > 1 or cost > 400:
+    size = 1 + sum(f.sizes[id(v)][1] for v in prepared if id(v) in f.sizes)
+    f.sizes[id(lazy)] = lazy, size
+    if f.uses.get(id(out), 0) > 1 or cost > 400 or size > LONGEST:
         return materialize(f, lazy, out if id(out) in f.plan.objects else None)
     return lazy
 
@@ -540,17 +546,25 @@ def leaves_of(v: Any, out: list[Any] | None = None) -> list[Any]:
     return out
 
 
-def read_by(v: Any) -> list[Memory]:
+def read_by(v: Any, out: list[Memory] | None = None) -> list[Memory]:
     """All arrays in memory that a value is computed of."""
+    out = [] if out is None else out
     if isinstance(v, Lazy):
-        return [m for a in v.args for m in read_by(a)]
-    return [v] if isinstance(v, Memory) else []
+        for a in v.args:
+            read_by(a, out)
+    elif isinstance(v, Memory):
+        out.append(v)
+    return out
 
 
-def maps_of(v: Value) -> list[Lazy]:
+def maps_of(v: Value, out: list[Lazy] | None = None) -> list[Lazy]:
+    out = [] if out is None else out
     if not isinstance(v, Lazy) or isinstance(v, Computed):
-        return []
-    return [v] + [m for a in v.args for m in maps_of(a)]
+        return out
+    out.append(v)
+    for a in v.args:
+        maps_of(a, out)
+    return out
 
 
 def width_for(v: Any, target: np.dtype[Any], pairs: bool = False) -> int:

@@ -258,6 +258,7 @@ class FunctionLowering:
         self.users = _users(graph)
         self.evaluated: dict[Any, Any] = {}
         self.slot_sets: SlotSets = {}
+        self.sizes: dict[int, tuple[Lazy, int]] = {}  # how many functions an array that is put off takes
         self.depth = 0
         self.current: Operation | None = None
         self.polls = False
