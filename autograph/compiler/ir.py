@@ -32,6 +32,9 @@ class Phi:
         return f"  {self.name} = phi {self.type} {pairs}"
 
 
+COLD = frozenset({"ag_call0", "ag_failed", "ag_look", "ag_push"})
+"""Functions that are called where an exception is about to be raised, or once in many turns."""
+
 INLINED = 2
 """How often a function of vector mathematics is used in a module, at most, to be inlined."""
 
@@ -132,7 +135,7 @@ class Builder:
         types = [arg[: arg.index(">") + 1] if arg[0] == "<" else arg.split(" ", 1)[0] for arg in args]
         if name not in self.module.functions and name not in self.module.declarations:
             self.module.declare(name, result, *types, attributes=attributes)
-        self.heavy = self.heavy or not name.startswith("llvm.")
+        self.heavy = self.heavy or not (name.startswith("llvm.") or name in COLD)
         text = f"call {result} @{name}({', '.join(args)})"
         if result == "void":
             self.emit(text)

@@ -462,10 +462,12 @@ class FunctionLowering:
             return
         bad, fine = b.label("bad"), b.label("fine")
         b.branch(good, fine, bad, unlikely="else")
+        heavy = b.heavy
         b.start(bad)
         self._kernel(operation, must_raise=True)
         b.jump(self.targets[-1])
         b.start(fine)
+        b.heavy = heavy  # for what is hardly ever run no loop looks for a Ctrl-C more often
 
     # -- values ----------------------------------------------------------------------------------------------
 
