@@ -1582,4 +1582,4 @@ def transpose(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **o
     return Memory(m.dtype, m.data, dims, strides, m.slot, False, rank < 2 and m.contiguous, m.root, m.aligned)
 
 
-from autograph.compiler import complexes, creation, linear, reductions, sorting  # noqa: E402, F401 - they register their rules
+from autograph.compiler import complexes, creation, linear, reducing, reductions, sorting  # noqa: E402, F401 - they register their rules

@@ -66,12 +66,15 @@ def reduction(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **o
         if operation.name in ("np.amax", "np.amin")
         else operation.name.split(".")[1]
     )
-    if len(args) > 1 or set(options) - {"axis", "keepdims"} or not isinstance(x, Value):
+    allowed = {"axis", "keepdims", "dtype"} if name in ("sum", "prod") else {"axis", "keepdims"}
+    if len(args) > 1 or set(options) - allowed or not isinstance(x, Value):
         return None
     x = arrays.value_as_array(f, x) if isinstance(x, Known) else x
-    if not isinstance(x, (Memory, Elements, Lazy)) or x.dtype.kind == "c":
+    if not isinstance(x, (Memory, Elements, Lazy)):
         return None
     axis = args[0] if args else options.get("axis", Known(None))
+    if isinstance(axis, tuple) and all(isinstance(a, Known) for a in axis):
+        axis = Known(tuple(a.value for a in axis))
     keep = options.get("keepdims", Known(False))
     if not isinstance(axis, Known) or not isinstance(keep, Known):
         return None
@@ -87,6 +90,12 @@ def reduction(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **o
     t = array_type(out)
     dtype = t.dtype if t is not None else scalar_dtype(out)
     if dtype is None or (t is None and len(axes) != len(dims)) or not dims:
+        return None
+    if x.dtype.kind == "c":
+        from autograph.compiler import reducing
+
+        return reducing.of_complex(f, operation, name, x, axes, keep.value is True, t is None)
+    if dtype.kind == "c":
         return None
     return reduce(f, operation, name, x, axes, dtype, keep.value is True, t is None)
 
@@ -589,47 +598,3 @@ def _outer(
 
         arrays.nest(f, list(target.dims), 1, divide)
     del lanes
-
-
-@rule("ndarray.argmax", "ndarray.argmin", "np.argmax", "np.argmin")
-def position(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **options: Any) -> Value | None:
-    out = operation.outputs[0]._ag_type
-    if args or options or not isinstance(x, (Memory, Elements, Lazy)) or scalar_dtype(out) is None:
-        return None
-    dims = arrays.dims_of(x)
-    if len(dims) != 1 or x.dtype.kind == "c":
-        return None
-    b = f.b
-    n = dims[0]
-    if n == 0:
-        return None
-    if not isinstance(n, int):
-        f.guard(b.value(f"icmp ne i64 {n}, 0"), operation)
-    x = arrays._in_memory(f, x)
-    kind = register(x.dtype)
-    best, where = b.alloca(kind, 8), b.alloca("i64", 8)
-    f.evaluated.clear()
-    first = arrays.evaluate(f, Lanes(b), x, ["0"], dims)[0]
-    b.emit(f"store {kind} {first}, ptr {best}")
-    b.emit(f"store i64 0, ptr {where}")
-
-    def body(i: str) -> None:
-        new = arrays.evaluate(f, Lanes(b), x, [i], dims)[0]
-        old = b.value(f"load {kind}, ptr {best}")
-        predicate = "gt" if operation.name.endswith("max") else "lt"
-        better = (
-            Lanes(b).compare(predicate, x.dtype, new, old)
-            if x.dtype.kind != "b"
-            else b.value(f"icmp {'ugt' if predicate == 'gt' else 'ult'} i1 {new}, {old}")
-        )
-        if x.dtype.kind == "f":
-            nan = b.value(f"fcmp uno {kind} {new}, {new}")
-            number = b.value(f"fcmp ord {kind} {old}, {old}")
-            better = b.value(f"or i1 {better}, {b.value(f'and i1 {nan}, {number}')}")
-        b.emit(f"store {kind} {b.value(f'select i1 {better}, {kind} {new}, {kind} {old}')}, ptr {best}")
-        at = b.value(f"load i64, ptr {where}")
-        b.emit(f"store i64 {b.value(f'select i1 {better}, i64 {i}, i64 {at}')}, ptr {where}")
-
-    arrays.count_loop(f, 1, n, 1, body)
-    found = b.value(f"load i64, ptr {where}")
-    return Number(out, np.dtype(np.int64), (found,), 0)
