@@ -528,3 +528,38 @@ def text_that_is_a_number(n):
 @fails(3)
 def float_that_is_an_int(n):
     return float(Returning(n))
+
+
+class Iterating:
+    """An object that gives what is no iterator."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __iter__(self) -> Any:
+        return self.value
+
+
+@fails(3)
+def iterator_that_is_a_number(n):
+    return list(Iterating(n))
+
+
+@fails(3)
+def iterator_that_is_a_list(n):
+    for item in Iterating([n]):
+        n += item
+    return n
+
+
+@fails(3)
+def with_on_an_object_without_methods(n):
+    with Iterating(n):
+        return n
+
+
+@fails(3)
+def in_place_operator_that_a_class_has_not(n):
+    x = Iterating(n)
+    x += n
+    return x

@@ -669,3 +669,18 @@ def test_a_slice_of_a_list_takes_the_items_of_any_iterable() -> None:
         return items
 
     agrees(f, (4,), (1,), (6,))
+
+
+class Modular:
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __pow__(self, exponent: int, modulus: Any = None) -> Any:
+        return self.value, exponent, modulus
+
+
+def test_pow_gives_the_modulus_to_a_class() -> None:
+    def powers(n: int) -> Any:
+        return pow(Modular(n), 2), pow(Modular(n), 2, n), pow(n, 2, 5)
+
+    assert ag.to_graph(powers)(3) == powers(3)

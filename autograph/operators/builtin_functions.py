@@ -588,9 +588,20 @@ def divmod_(a: Any, b: Any) -> Any:
 
 @handles(pow)
 def pow_(a: Any, b: Any, *modulus: Any) -> Any:
-    if has_object(a) or has_object(b):
+    if not modulus and (has_object(a) or has_object(b)):
         return a**b
-    return emit(arithmetic.POW, a, b, *modulus)
+    if has_object(a):
+        return split(a, is_object, lambda o: _pow_modulo(o, b, *modulus), lambda v: pow_(v, b, *modulus))
+    return emit(arithmetic.POW, a, pack(b), *map(pack, modulus))
+
+
+def _pow_modulo(x: Any, b: Any, modulus: Any) -> Any:
+    """`pow(x, b, modulus)`, which asks no other operand than a user's `x`."""
+    method = method_of(x, "__pow__")
+    result = NotImplemented if method is None else call(method, b, modulus)
+    return (
+        emit(arithmetic.POW, x, pack(b), pack(modulus), type_=BOTTOM) if result is NotImplemented else result
+    )
 
 
 @handles(getattr)

@@ -198,6 +198,9 @@ def with_stmt(manager: Any, body: Callable[[Any], None]) -> None:
             "What it does on entry and exit happens outside the graph.",
             "Use a context manager written in Python, or enter it outside the function.",
         )
+    cls = python_class(manager._ag_type)
+    if cls is not None and not (hasattr(cls, "__enter__") and hasattr(cls, "__exit__")):
+        emit(core.ENTER, manager)
     leave = get_attr(manager, "__exit__")
     value = call(get_attr(manager, "__enter__"))
 

@@ -780,9 +780,10 @@ def split_objects(value: Any, special: Callable[[Any], Any], rest: Callable[[Any
     return (split(value, is_object, special, rest),)
 
 
-def binary(symbol: str, a: Any, b: Any) -> Any:
-    """`a <symbol> b`, where a class may overload it."""
-    for value, other in ((a, lambda v: binary(symbol, v, b)), (b, lambda v: binary(symbol, a, v))):
+def binary(symbol: str, a: Any, b: Any, op: Op | None = None) -> Any:
+    """`a <symbol> b`, where a class may overload it; `op` is what it is where none does."""
+    op = arithmetic.BINARY[symbol] if op is None else op
+    for value, other in ((a, lambda v: binary(symbol, v, b, op)), (b, lambda v: binary(symbol, a, v, op))):
         if has_object(value) and not is_object(value._ag_type):
             return split(value, is_object, other, other)
     name = _NAMES[symbol]
@@ -790,7 +791,7 @@ def binary(symbol: str, a: Any, b: Any) -> Any:
     if attempts[1][0] is not None and _is_subclass(b, a):
         attempts.reverse()
     result = _first(attempts)
-    return emit(arithmetic.BINARY[symbol], pack(a), pack(b)) if result is NotImplemented else result
+    return emit(op, pack(a), pack(b)) if result is NotImplemented else result
 
 
 def inplace(symbol: str, a: Any, b: Any) -> Any:
@@ -803,7 +804,7 @@ def inplace(symbol: str, a: Any, b: Any) -> Any:
             result = call(method, b)
             if result is not NotImplemented:
                 return result
-        return binary(symbol, a, b)
+        return binary(symbol, a, b, arithmetic.INPLACE[symbol])
     return emit(arithmetic.INPLACE[symbol], pack(a), pack(b))
 
 
@@ -953,6 +954,9 @@ def object_iterator(x: Tensor) -> tuple[Any] | None:
             from autograph.operators.generators import NextIterator
 
             return (NextIterator(result),)
+        given = None if isinstance(result, TracedValue) else python_class(vtype(result))
+        if given is not None and not hasattr(given, "__next__"):
+            emit(core.RETURNED, pack(result), "__iter__", python_class(x._ag_type), type_=BOTTOM)
         return (result,)
     if method_of(x, "__getitem__") is not None:
         from autograph.operators.generators import NextIterator

@@ -415,6 +415,7 @@ SPECIAL: dict[str, tuple[Callable[[Any], Any], type]] = {
     "__str__": (str, str),
     "__repr__": (repr, str),
     "__format__": (format, str),
+    "__iter__": (iter, object),
 }
 """What asks for a special method, and the class of what the method has to return."""
 
