@@ -13,7 +13,6 @@ import ctypes
 import functools
 import os
 import sys
-import sysconfig
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -484,7 +483,11 @@ def _routine() -> machine.Library:
 
 def available() -> bool:
     """Whether objects are laid out as the routine expects: CPython with its global lock, 64 bits."""
-    free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    free_threaded = False
+    if sys.version_info >= (3, 13):
+        import sysconfig  # it takes milliseconds to load
+
+        free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
     return sys.implementation.name == "cpython" and sys.maxsize > 2**32 and not free_threaded
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import autograph as ag
 from autograph.compiler import lowering
+from autograph.compiler.lowering import POLL
 from autograph.errors import StagingError
 
 
@@ -113,6 +114,19 @@ def test_methods() -> None:
             return x * self.factor
 
     assert "multiply" in Scale().apply.get_native(np.ones(50), kind="loops")
+
+
+def test_a_check_that_fails_hardly_ever_does_not_make_a_loop_look_for_signals_often() -> None:
+    def total(x, n):
+        s = 0.0
+        for i in range(n):
+            s = s + x[i]
+        return s
+
+    f = ag.to_graph(total)
+    assert f(np.ones(9), 9) == 9.0
+    (native,) = f.get_graph(np.ones(9), 9).native.values()
+    assert "@ag_look" in native.text and f", {POLL >> 4}\n" not in native.text
 
 
 def test_unknown_kind() -> None:
