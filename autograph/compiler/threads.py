@@ -244,7 +244,8 @@ class Pool:
         self._lock, self._acquire, self._begin = lock, acquire, begin
         self._size = FIELDS["workers"] + WORKER * MOST
         self.address = int(calloc(1, self._size))
-        self.worker = 0  # the address of the code of a thread
+        self.worker = 0  # the address of the code of a thread, once there is code
+        self.asked = 0  # how many threads were asked for before
         self.started = 1  # with the caller
         self._start = self.start
         api.Py_IncRef(ctypes.py_object(self._start))  # the code may ask for it as long as the process lives
@@ -261,7 +262,7 @@ class Pool:
     def start(self) -> None:
         """Starts as many threads as `wanted` says; called by the code when the first large loop runs."""
         try:
-            self.use(wanted())
+            self.use(self.asked or wanted())
         except KeyboardInterrupt:  # it is raised where the code looks for it
             self._set("threads", 1)
             _thread.interrupt_main()
@@ -271,6 +272,9 @@ class Pool:
     def use(self, count: int) -> None:
         """Shares loops among so many threads from now on."""
         count = max(1, min(count, MOST))
+        if not self.worker:
+            self.asked = count
+            return
         if self.started == 1 and count > 1:
             self._set("done", self._closed())
         while self.started < count:

@@ -283,6 +283,18 @@ def test_threads_start_late_and_as_many_as_asked(tmp_path: Path) -> None:
     assert program(path, AUTOGRAPH_THREADS="1") == "0 1 1"
 
 
+def test_the_number_can_be_set_before_anything_is_compiled(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        """
+        threads.use(4)
+        check()
+        print(threads.pool().threads)
+        """,
+    )
+    assert program(path, AUTOGRAPH_THREADS="2") == "4"
+
+
 def test_a_process_ends_while_threads_work(tmp_path: Path) -> None:
     path = write(
         tmp_path,
