@@ -246,7 +246,16 @@ def linspace(f: FunctionLowering, operation: Operation, *args: Any, **options: A
     if not isinstance(num, int):
         f.guard(b.value(f"icmp ult i64 {num}, {2**40}"), operation)
     first, last = (lanes.cast(n.parts, n.dtype, FLOAT)[0] for n in ends if n is not None)
-    count: Any = f.plus(num, -1 if endpoint.value else 0)
+    element = between(f, first, last, num, bool(endpoint.value))
+    return by_rule(f, operation, FLOAT, (num,), element, cost=6)
+
+
+def between(
+    f: FunctionLowering, first: str, last: str, num: Any, endpoint: bool
+) -> Callable[[Lanes, list[str]], tuple[str, ...]]:
+    """The rule of the numbers that `np.linspace` gives."""
+    b, lanes = f.b, Lanes(f.b)
+    count: Any = f.plus(num, -1 if endpoint else 0)
     parts = (
         max(count, 1) if isinstance(count, int) else b.call("i64", "llvm.smax.i64", f"i64 {count}", "i64 1")
     )
@@ -256,6 +265,10 @@ def linspace(f: FunctionLowering, operation: Operation, *args: Any, **options: A
     nothing = b.value(f"fcmp oeq double {step}, 0.0")
     factor = b.value(f"select i1 {nothing}, double {delta}, double {step}")
     divide = b.value(f"select i1 {nothing}, double {divisor}, double 1.0")
+    goal = count
+    if not isinstance(num, int):
+        one = b.value(f"icmp eq i64 {num}, 1")
+        goal = b.value(f"select i1 {one}, i64 -1, i64 {count}")
 
     def element(lanes: Lanes, index: list[str]) -> tuple[str, ...]:
         i = line(lanes, index[0])
@@ -263,17 +276,12 @@ def linspace(f: FunctionLowering, operation: Operation, *args: Any, **options: A
         x = lanes.op("fdiv", "double", x, lanes.splat(divide, "double"))
         x = lanes.op("fmul", "double", x, lanes.splat(factor, "double"))
         x = lanes.op("fadd", "double", x, lanes.splat(first, "double"))
-        if not endpoint.value or (isinstance(num, int) and num < 2):
+        if not endpoint or (isinstance(num, int) and num < 2):
             return (x,)
-        goal = (
-            count
-            if isinstance(num, int)
-            else b.value(f"select i1 {b.value(f'icmp eq i64 {num}, 1')}, i64 -1, i64 {count}")
-        )
         at_end = lanes.compare("eq", INT, i, lanes.splat(str(goal), "i64"))
         return (lanes.select(at_end, "double", lanes.splat(last, "double"), x),)
 
-    return by_rule(f, operation, FLOAT, (num,), element, cost=6)
+    return element
 
 
 # -- matrices of a pattern -----------------------------------------------------------------------------------
