@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import re
 import threading
 import time
 from typing import Any
@@ -97,6 +98,11 @@ PASSES = (
 five times as long for the same code."""
 
 
+MAX_LOOPS = 100
+"""Loops with which "new_gvn" is still run: with about 200 it ends the process by an assertion of LLVM
+("Seem to have processed the same Value a lot")."""
+
+
 def optimise(text: str, times: dict[str, float] | None = None) -> Any:
     """The IR as an optimised LLVM module."""
     llvm = binding()
@@ -108,8 +114,10 @@ def optimise(text: str, times: dict[str, float] | None = None) -> Any:
     parsed = time.perf_counter()
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
     passes = llvm.create_new_module_pass_manager()
+    many = len(re.findall(r"^(?:each|loop)\d+:$", text, re.MULTILINE)) > MAX_LOOPS
     for name in PASSES:
-        getattr(passes, f"add_{name}_pass")()
+        if not (many and name == "new_gvn"):
+            getattr(passes, f"add_{name}_pass")()
     passes.run(module, builder)
     if times is not None:
         times["parse"] = parsed - started

@@ -425,3 +425,14 @@ def test_systems_of_unknown_sizes() -> None:
         same(fn(a, v, n, m), fn.python_function(a, v, n, m))
     with pytest.raises(np.linalg.LinAlgError, match="square"):
         fn(a, v, 3, 4)
+
+
+def test_many_loops_in_one_function() -> None:
+    """LLVM has an assertion that a pass breaks where there are some hundred loops."""
+    lines = [f"    a[:, {k % 5}] += b[{k % 3}] * {k}.5\n    b[1:] -= a[:-1]\n" for k in range(20)]
+    text = "def many(a, b):\n" + "".join(lines) + "    return a\n"
+    linecache.cache["many.py"] = len(text), None, text.splitlines(True), "many.py"
+    scope: dict[str, Any] = {}
+    exec(compile(text, "many.py", "exec"), scope)
+    given, expected = make((7, 7)), make((7, 7))
+    same(ag.to_graph(scope["many"])(given, make((7, 7))), scope["many"](expected, make((7, 7))))
