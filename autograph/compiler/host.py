@@ -113,7 +113,7 @@ def kernel_call(
     operation: Operation, tensors: dict[int, int], host: bool, must_raise: bool
 ) -> Callable[..., Any]:
     """A function of the traced arguments that runs the operation's kernel as the interpreter would."""
-    kernel = operation.op.kernel
+    kernel = interpreter._kernel(operation)
     expected = operation.outputs[0]._ag_type if operation.outputs else None
     check_int = expected is not None and any(isinstance(m, Py) and m.cls is int for m in members(expected))
     reads = host and any(
@@ -141,17 +141,11 @@ def kernel_call(
             )
         return value
 
-    plain = all(type(leaf) is _Hole or not _holes(leaf) for leaf in tree[0]) and not tree[1]
-    ordered = plain and [leaf.index for leaf in tree[0] if type(leaf) is _Hole] == list(range(len(tree[0])))
+    plain = all(type(leaf) is _Hole for leaf in tree[0]) and not tree[1]
+    ordered = plain and [leaf.index for leaf in tree[0]] == list(range(len(tree[0])))
     if ordered and not must_raise and not check_int and expected is None:
         return kernel  # type: ignore[no-any-return]
     return call
-
-
-def _holes(tree: Any) -> bool:
-    found: list[Any] = []
-    map_tree(lambda leaf: found.append(leaf) if type(leaf) is _Hole else None, tree)
-    return bool(found)
 
 
 def caught(sites: Sites) -> Callable[..., None]:

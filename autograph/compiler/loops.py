@@ -169,8 +169,9 @@ def _before(f: FunctionLowering, operation: Operation, i: int, param: Tensor, in
         slot = f.new_slot()
         f.set_slot(slot, f.owned(operation.args[i]))
         return Carried("object", param, init, slot=slot)
+    is_view = isinstance(init, Memory) and not init.is_object
     if _needs_object(f, operation, i, output=False) or (
-        _needs_object(f, operation, i) and not _in_registers(f, param, init, array)
+        _needs_object(f, operation, i) and (is_view or not _in_registers(f, param, init, array))
     ):
         if same and isinstance(init, Memory) and init.is_object:
             return None
@@ -184,8 +185,9 @@ def _before(f: FunctionLowering, operation: Operation, i: int, param: Tensor, in
         slot = -1
         if id(operation.outputs[i]) in f.plan.objects:
             slot = f.new_slot()
-            is_object = isinstance(init, Memory) and init.is_object and init.slot is not None
-            owner = init.slot if is_object and isinstance(init, Memory) else None
+            if isinstance(init, Elements) and init.origin is None and not init.fresh:
+                f.plan.need(f.plan.objects, operation.args[i])  # it may be an object that others know
+            owner = init.origin if isinstance(init, Elements) else getattr(init, "slot", None)
             f.set_slot(slot, "null" if owner is None else f.incref(f.get_slot(owner)))
         return Carried("elements", param, elements, slot=slot)
     memory = arrays.lasting(f, init)

@@ -934,6 +934,7 @@ class FunctionLowering:
             result = lower(self, operation, *self.operands(operation.args), **self.operands(operation.kwargs))
             if result is not None:
                 if operation.outputs:
+                    self._keep_identity(operation, result)
                     shares = "view" in effects and self._shows_given(operation)
                     if shares and isinstance(result, Elements):
                         result = dataclasses.replace(result, fresh=False)
@@ -948,6 +949,15 @@ class FunctionLowering:
         if given and id(operation.outputs[0]) in self.plan.objects:
             self.plan.need(self.plan.objects, given[0])
         return bool(given)
+
+    def _keep_identity(self, operation: Operation, result: Value) -> None:
+        """A small array that is passed on, and needed as an object, must be one where it comes from."""
+        if not isinstance(result, Elements) or id(operation.outputs[0]) not in self.plan.objects:
+            return
+        for t in operation.inputs:
+            value = self.env.get(id(t))
+            if any(v is result for v in (value, *getattr(value, "virtual", ()))):
+                self.plan.need(self.plan.objects, t)
 
     def flush(self, keep: Any = ()) -> None:
         """Computes the arrays that were put off."""

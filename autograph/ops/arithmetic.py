@@ -327,13 +327,12 @@ def _compare_rule(fn: Callable[[Any, Any], Any], symbol: str) -> Any:
             other = t if _is_array(s) else s
             if sequence(other)[0] is not None:
                 return numeric(s, t)
-            if isinstance(other, Const) and symbol in ("==", "!="):
+            if symbol in ("==", "!="):
                 array = s if _is_array(s) else t
-                return (
-                    Array(np.dtype(bool), array.shape)
-                    if isinstance(array, Array) and array.shape != ()
-                    else generalize(Const(np.True_))
-                )
+                if isinstance(array, Array) and array.shape != () and isinstance(other, Const):
+                    return Array(np.dtype(bool), array.shape)
+                if not isinstance(array, Array) or array.shape == ():
+                    return _scalar_equality(array, other)
         if symbol in ("==", "!="):
             return Py(bool)
         _refuse_host(symbol, s, t)
@@ -345,6 +344,17 @@ def _compare_rule(fn: Callable[[Any, Any], Any], symbol: str) -> Any:
         return _of_empty(fn, s, t)
 
     return rule
+
+
+def _scalar_equality(scalar: Any, other: Type) -> Type:
+    """What a NumPy scalar gives with what is neither a number nor a sequence: its own bool, or Python's."""
+    numpy_bool = generalize(Const(np.True_))
+    if python_class(other) in (str, bytes):
+        return numpy_bool
+    if not isinstance(other, Const):
+        return join(Py(bool), numpy_bool)
+    dtype = scalar.value.dtype if isinstance(scalar, Const) else scalar.dtype
+    return generalize(Const(np.zeros((), dtype)[()] == other.value))
 
 
 COMPARE: dict[str, Op] = {}
