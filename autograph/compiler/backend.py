@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from autograph import transforms
 from autograph.graph.graph import Graph
 from autograph.runtime import interpreter
 
@@ -99,12 +100,16 @@ def compile_native(graph: Graph, layouts: tuple[int, ...], distinct: bool) -> An
 
     host.register_symbols()
     started = time.perf_counter()
+    if graph.optimised is None:
+        graph.optimised = transforms.optimise(graph)
+    times = {"optimise": time.perf_counter() - started}
+    started = time.perf_counter()
     try:
-        compilation, text = lowering.compile_graph(graph, layouts, distinct)
+        compilation, text = lowering.compile_graph(graph.optimised, layouts, distinct)
     except lowering.Unsupported as reason:
         graph.native_reason = str(reason)
         return None
-    times = {"lower": time.perf_counter() - started}
+    times["lower"] = time.perf_counter() - started
     if os.environ.get("AUTOGRAPH_DEBUG", "0") >= "3":
         print(text, file=sys.stderr)
     library = machine.compile_ir(text, ("ag_entry",), times)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autograph.errors import Location
-from autograph.graph.tree import leaves
+from autograph.graph.tree import NESTED, leaves
 from autograph.graph.types import Type
 from autograph.tracebacks import Spot
 
@@ -117,7 +117,13 @@ class Operation:
 
     @property
     def inputs(self) -> list[Tensor]:
-        return [leaf for leaf in leaves((self.args, self.kwargs)) if isinstance(leaf, Tensor)]
+        found: list[Tensor] = []
+        for arg in (*self.args, *self.kwargs.values()) if self.kwargs else self.args:
+            if type(arg) is Tensor:
+                found.append(arg)
+            elif isinstance(arg, NESTED):
+                found += [leaf for leaf in leaves(arg) if isinstance(leaf, Tensor)]
+        return found
 
 
 @dataclasses.dataclass(eq=False)
@@ -133,6 +139,7 @@ class Graph:
     code: Any = None  # what a runtime made of it; kept here, so that it goes with the graph
     native: Any = None  # the same, by the compiler: machine code for each kind of arguments
     native_reason: str = ""  # why the compiler declined it
+    optimised: Any = None  # what the passes made of it
 
     def __post_init__(self) -> None:
         self.body = Region(self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-_NESTED = (tuple, list, dict, slice)
+NESTED = (tuple, list, dict, slice)
 
 
 def map_tree(fn: Callable[[Any], Any], tree: Any) -> Any:
@@ -16,7 +16,7 @@ def map_tree(fn: Callable[[Any], Any], tree: Any) -> Any:
     """
     kind = type(tree)
     if kind is tuple:
-        return tuple([map_tree(fn, item) if isinstance(item, _NESTED) else fn(item) for item in tree])
+        return tuple([map_tree(fn, item) if isinstance(item, NESTED) else fn(item) for item in tree])
     if kind is dict:
         return {key: map_tree(fn, item) for key, item in tree.items()}
     if kind is list:
@@ -43,7 +43,7 @@ def leaves(tree: Any) -> list[Any]:
 def _collect(tree: Any, found: list[Any]) -> None:
     if isinstance(tree, (tuple, list)):
         for item in tree:
-            if isinstance(item, _NESTED):
+            if isinstance(item, NESTED):
                 _collect(item, found)
             else:
                 found.append(item)
