@@ -886,6 +886,9 @@ def position(f: FunctionLowering, operation: Operation, index: Value, dim: Any) 
         return k % dim
     ir = Lanes(b).cast(n.parts, n.dtype, INT)[0]
     unsigned = n.dtype.kind == "u"
+    is_constant = n.low is not None and n.low == n.high
+    if f.quick is not None and not is_constant and f.quick.inside(n, dim):
+        return ir
     if n.low is not None and n.low == n.high and n.low < 0:
         ir = b.value(f"add i64 {dim}, {n.low}")
     elif not (unsigned or (n.low is not None and n.low >= 0)):
@@ -1049,6 +1052,8 @@ def _writeable(f: FunctionLowering, operation: Operation, m: Memory) -> bool:
         return True
     if m.slot is None:
         return False
+    if f.quick is not None and f.quick.writeable(m):
+        return True
     flags = f.b.value(f"load i32, ptr {f.at(f.get_slot(m.slot), 64)}")
     bit = f.b.value(f"and i32 {flags}, 1024")
     f.guard(f.b.value(f"icmp ne i32 {bit}, 0"), operation)
@@ -1517,6 +1522,10 @@ def unpack(
     if not isinstance(count, Known) or (isinstance(after, Known) and after.value is not None):
         return None
     n = count.value
+    if isinstance(x, Known) and isinstance(x.value, tuple):
+        x = tuple(Known(v) for v in x.value)
+    if isinstance(x, tuple) and len(x) == n:
+        return Tuple(x)
     if isinstance(x, Tuple) and len(x.items) == n:
         return x
     if not isinstance(x, (Memory, Elements, Lazy)) or len(dims_of(x)) != 1 or dims_of(x)[0] != n:

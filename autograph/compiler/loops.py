@@ -35,9 +35,21 @@ class Carried:
 
 
 def lower(f: FunctionLowering, operation: Operation) -> None:
+    """Emits a loop; an innermost one with a counter in two copies, where that pays."""
+    from autograph.compiler import counted
+
+    _counters(f, operation)
+    counter = counted.eligible(f, operation)
+    if counter is None:
+        lower_checked(f, operation)
+    else:
+        counted.lower(f, operation, counter)
+
+
+def lower_checked(f: FunctionLowering, operation: Operation) -> None:
+    """Emits a loop with all its checks."""
     head, turn = operation.regions
     b = f.b
-    _counters(f, operation)
     carried: list[Carried | None] = []
     inits = [f.value_of(a) for a in operation.args]
     for i, param in enumerate(head.params):

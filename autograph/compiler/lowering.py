@@ -90,6 +90,7 @@ class Compilation:
         self.fallbacks: dict[int, Operation] = {}
         self.notes: list[listing.Note] = []
         self._functions: dict[str, Any] = {}
+        self.marks: set[str] = set()  # comments that tell the machine how to treat the text
         self.roots = Roots(graph)
 
     def is_called(self, graph: Graph) -> bool:
@@ -112,7 +113,7 @@ class Compilation:
         for graph in self.graph.functions():
             FunctionLowering(self, graph).run()
         entry(self)
-        return PROFILE + self.module.text()
+        return "".join(f"{mark}\n" for mark in sorted(self.marks)) + PROFILE + self.module.text()
 
 
 class Roots:
@@ -257,6 +258,7 @@ class FunctionLowering:
         self.uses = _uses(graph)
         self.users = _users(graph)
         self.evaluated: dict[Any, Any] = {}
+        self.quick: Any = None  # the quick copy of a counted loop, while it is written
         self.slot_sets: SlotSets = {}
         self.sizes: dict[int, tuple[Lazy, int]] = {}  # how many functions an array that is put off takes
         self.depth = 0

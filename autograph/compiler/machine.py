@@ -98,6 +98,10 @@ PASSES = (
 five times as long for the same code."""
 
 
+QUICK_LOOPS = "; has quick loops"
+"""How a text begins whose loops are worth LLVM's own list of passes, vectors and all."""
+
+
 MAX_LOOPS = 100
 """Loops with which "new_gvn" is still run: with about 200 it ends the process by an assertion of LLVM
 ("Seem to have processed the same Value a lot")."""
@@ -113,12 +117,15 @@ def optimise(text: str, times: dict[str, float] | None = None) -> Any:
     module.data_layout = str(machine.target_data)
     parsed = time.perf_counter()
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
-    passes = llvm.create_new_module_pass_manager()
-    many = len(re.findall(r"^(?:each|loop)\d+:$", text, re.MULTILINE)) > MAX_LOOPS
-    for name in PASSES:
-        if not (many and name == "new_gvn"):
-            getattr(passes, f"add_{name}_pass")()
-    passes.run(module, builder)
+    if text.startswith(QUICK_LOOPS):
+        builder.getModulePassManager().run(module, builder)
+    else:
+        passes = llvm.create_new_module_pass_manager()
+        many = len(re.findall(r"^(?:each|loop)\d+:$", text, re.MULTILINE)) > MAX_LOOPS
+        for name in PASSES:
+            if not (many and name == "new_gvn"):
+                getattr(passes, f"add_{name}_pass")()
+        passes.run(module, builder)
     if times is not None:
         times["parse"] = parsed - started
         times["passes"] = time.perf_counter() - parsed

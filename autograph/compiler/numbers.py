@@ -257,6 +257,10 @@ def _integer(f: FunctionLowering, operation: Operation, name: str, x: Number, y:
     def number(ir: str, low: int | None = None, high: int | None = None) -> Number:
         return Number(out, INT, (ir,), low, high)
 
+    line = None if f.quick is None else f.quick.combined(name, x, y)
+    if line is not None:
+        low, _ = _bounds(name, x, y)
+        return Number(out, INT, (b.value(f"{name} nsw i64 {x.ir}, {y.ir}"),), low, None, line)
     if name in ("add", "sub", "mul"):
         low, high = _bounds(name, x, y)
         if id(operation) in f.plain_adds or _fits(low, high):
@@ -750,13 +754,18 @@ def range_item(
         return None
     at, first, by = (f.number(a) for a in (i, start, step))
     b = f.b
+    line = None
+    if f.quick is not None and all(n.dtype == INT for n in (at, first, by)):
+        product = f.quick.combined("mul", at, by)
+        if product is not None:
+            line = f.quick.combined("add", Number(Py(int), INT, ("",), None, None, product), first)
     whole = [Lanes(b).cast(n.parts, n.dtype, INT)[0] for n in (at, first, by)]
     offset = whole[0] if whole[2] == "1" else b.value(f"mul nsw i64 {whole[0]}, {whole[2]}")
     ir = offset if whole[1] == "0" else b.value(f"add nsw i64 {offset}, {whole[1]}")
     low = None
     if at.low is not None and first.low is not None and by.low is not None and by.low >= 0:
         low = first.low + at.low * by.low
-    return Number(operation.outputs[0]._ag_type, INT, (ir,), low)
+    return Number(operation.outputs[0]._ag_type, INT, (ir,), low, None, line)
 
 
 @rule("is")

@@ -90,6 +90,7 @@ class Number(Value):
     parts: tuple[Ir, ...]
     low: int | None = None
     high: int | None = None
+    line: Any = None  # factor and offset over the counter of the quick copy that is being written
 
     @property
     def ir(self) -> Ir:
