@@ -451,7 +451,7 @@ def nest(
     dims: list[Any],
     width: int,
     body: Callable[[Lanes, list[str]], None],
-    cost: int = 0,
+    cost: Any = 0,
     axes: list[int] | None = None,
 ) -> None:
     """Loops over all indices; the last axis in vectors of a width, then its rest one by one.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import arrays, containers
+from autograph.compiler import arrays, containers, parallel
 from autograph.compiler.elementwise import Lanes
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import Elements, Known, Lazy, Memory, Object, Value, array_type, scalar_dtype
@@ -199,7 +199,8 @@ def _joined(
         end = f.plus(start, 1 if j.new else m.dims[j.axis])
         b.emit(f"store i64 {end}, ptr {place}")
 
-    arrays.count_loop(f, 0, count, 1, each)
+    with parallel.held(f):  # the items are the list's
+        arrays.count_loop(f, 0, count, 1, each)
     return target
 
 

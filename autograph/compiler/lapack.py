@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import arrays, blas
+from autograph.compiler import arrays, blas, parallel
 from autograph.compiler.elementwise import Lanes
 from autograph.compiler.ir import float_literal
 from autograph.compiler.linear import (
@@ -76,16 +76,23 @@ def _pivots(f: FunctionLowering, n: Any) -> str:
     return arrays.allocate(f, np.dtype(np.int64), (n,)).data
 
 
+def _work(f: FunctionLowering, n: Any) -> Any:
+    """What an algorithm on a square matrix costs."""
+    return f.times(f.times(n, n), n)
+
+
 def _solved(f: FunctionLowering, operation: Operation, routine: str, a: Memory, b: Memory) -> None:
     """b becomes the solution; the matrix and b are by columns."""
     n, info = a.dims[0], _info(f)
     columns = b.dims[0] if len(b.dims) == 2 else 1
     size = by_reference(f, n)
     least = by_reference(f, at_least_one(f, n))
-    f.b.call(
-        "void", routine, size, by_reference(f, columns), f"ptr {a.data}", least, f"ptr {_pivots(f, n)}",
-        f"ptr {b.data}", least, info[1],
-    )  # fmt: skip
+    count, pivots = by_reference(f, columns), _pivots(f, n)
+    with parallel.unlocked(f, _work(f, n)):
+        f.b.call(
+            "void", routine, size, count, f"ptr {a.data}", least, f"ptr {pivots}", f"ptr {b.data}", least,
+            info[1],
+        )  # fmt: skip
     f.guard(_good(f, info[0]), operation)
 
 
@@ -143,10 +150,11 @@ def cholesky(f: FunctionLowering, operation: Operation, a: Any) -> Value | None:
         return None
     work, info = _by_columns(f, m), _info(f)
     n = m.dims[0]
-    f.b.call(
-        "void", routine, f"ptr {letter(f, 'L')}", by_reference(f, n), f"ptr {work.data}",
-        by_reference(f, at_least_one(f, n)), info[1],
-    )  # fmt: skip
+    with parallel.unlocked(f, _work(f, n)):
+        f.b.call(
+            "void", routine, f"ptr {letter(f, 'L')}", by_reference(f, n), f"ptr {work.data}",
+            by_reference(f, at_least_one(f, n)), info[1],
+        )  # fmt: skip
     f.guard(_good(f, info[0]), operation)
     target = arrays.allocate(f, t.dtype, (n, n), operation)
     arrays.fill(f, target, Number(Scalar(t.dtype), t.dtype, f.literal(0, t.dtype)))
@@ -179,7 +187,8 @@ def det(f: FunctionLowering, operation: Operation, a: Any) -> Value | None:
     integer = blas.integer()
     work, info, pivots = _by_columns(f, m), _info(f), _pivots(f, n)
     size, least = by_reference(f, n), by_reference(f, at_least_one(f, n))
-    b.call("void", routine, size, size, f"ptr {work.data}", least, f"ptr {pivots}", info[1])
+    with parallel.unlocked(f, _work(f, n)):
+        b.call("void", routine, size, size, f"ptr {work.data}", least, f"ptr {pivots}", info[1])
     log, odd = b.alloca(kind), b.alloca("i1")
     b.emit(f"store {kind} 0.0, ptr {log}")
     b.emit(f"store i1 false, ptr {odd}")

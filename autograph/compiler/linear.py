@@ -122,7 +122,10 @@ def product(f: FunctionLowering, operation: Operation, x: Any, y: Any) -> Value 
     def each(index: list[str]) -> None:
         multiply(f, *(of_batch(f, m, index, batch) for m in (c, a, b)))
 
-    nest(f, list(batch), each)
+    cost: Any = f.times(f.times(a.dims[-2], a.dims[-1]), b.dims[-1])
+    for d in batch[1:]:
+        cost = f.times(cost, d)
+    parallel.split(f, batch[0], cost, lambda begin, end: nest(f, list(batch), each, (begin, end)))
     return target
 
 
@@ -191,12 +194,22 @@ def of_batch(f: FunctionLowering, m: Memory, index: list[str], batch: Any) -> Me
     return dataclasses.replace(m, data=data, dims=m.dims[outer:], strides=m.strides[outer:])
 
 
-def nest(f: FunctionLowering, dims: list[Any], body: Callable[[list[str]], None]) -> None:
+def nest(
+    f: FunctionLowering,
+    dims: list[Any],
+    body: Callable[[list[str]], None],
+    first: tuple[Any, Any] | None = None,
+) -> None:
+    """Loops over all indices; of the first axis over a range only, if there is one."""
+    ranges: list[tuple[Any, Any]] = [(0, d) for d in dims]
+    if first is not None:
+        ranges[0] = first
+
     def level(axis: int, index: list[str]) -> None:
         if axis == len(dims):
             body(index)
         else:
-            arrays.count_loop(f, 0, dims[axis], 1, lambda i: level(axis + 1, [*index, i]))
+            arrays.count_loop(f, *ranges[axis], step=1, body=lambda i: level(axis + 1, [*index, i]))
 
     level(0, [])
 
@@ -319,7 +332,8 @@ def _plainly(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
         total = ELEMENT["add"](lanes, dtype, arrays.load(f, lanes, c, [i, j]), products)
         arrays.store(f, lanes, c, [i, j], total)
 
-    arrays.nest(f, [a.dims[0], a.dims[1], b.dims[1]], width, body)
+    cost = 2 if width > 1 else 8
+    arrays.nest(f, [a.dims[0], a.dims[1], b.dims[1]], width, body, cost, [0, 2])
 
 
 # -- BLAS ----------------------------------------------------------------------------------------------------

@@ -76,6 +76,14 @@ def unlocked(f: FunctionLowering, work: Any) -> Iterator[None]:
     f.b.call("void", "ag_lock", f"ptr {state}")
 
 
+@contextlib.contextmanager
+def held(f: FunctionLowering) -> Iterator[None]:
+    """Around code that reads what other threads of Python could change meanwhile: the GIL is not released."""
+    before, f.b.outlining = f.b.outlining, True
+    yield
+    f.b.outlining = before
+
+
 def _layout(captured: list[tuple[str, str]]) -> tuple[int, list[int]]:
     """How large the structure is, and where each value lies."""
     places, size = [], 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import arrays, reductions
+from autograph.compiler import arrays, parallel, reductions
 from autograph.compiler.creation import arguments, as_array, known, part, whole_number
 from autograph.compiler.elementwise import ELEMENT, Lanes
 from autograph.compiler.lowering import FunctionLowering, rule
@@ -211,7 +211,10 @@ def position(f: FunctionLowering, operation: Operation, *args: Any, **options: A
         if scalar_dtype(out) is None:
             return None
         x = arrays._in_memory(f, x)
-        return Number(out, INT, (_along(f, x, [], 0, largest),), 0)
+        n = f.times(arrays.cost_of(x, 1), dims[0])
+        with parallel.unlocked(f, n):
+            where = _along(f, x, [], 0, largest)
+        return Number(out, INT, (where,), 0)
     return _positions(f, operation, arrays._in_memory(f, x), axis % len(dims), largest)
 
 
@@ -291,7 +294,7 @@ def _positions(f: FunctionLowering, operation: Operation, x: Any, axis: int, lar
         def row(lanes: Lanes, index: list[str]) -> None:
             arrays.store(f, Lanes(f.b), target, index, (_along(f, x, index, axis, largest),))
 
-        arrays.nest(f, others, 1, row)
+        arrays.nest(f, others, 1, row, f.times(arrays.cost_of(x, 1), dims[axis]))
         return target
     best = arrays.allocate(f, x.dtype, tuple(others), operation)
     kind = register(x.dtype)
@@ -373,14 +376,14 @@ def _run(f: FunctionLowering, x: Any, target: Memory, axis: int, combine: str) -
 
     if axis == len(dims) - 1:
         kind = register(dtype)
-        places = [b.alloca(kind, 8) for _ in range(2 if dtype.kind == "c" else 1)]
         start = f.literal(1 if combine == "multiply" else 0, dtype)
         if dtype.kind in "fc" and combine == "add":
             start = tuple(
-                f.literal(-0.0, np.dtype(float if kind == "double" else np.float32))[0] for _ in places
+                f.literal(-0.0, np.dtype(float if kind == "double" else np.float32))[0] for _ in start
             )
 
         def row(lanes: Lanes, index: list[str]) -> None:
+            places = [b.alloca(kind, 8) for _ in start]
             for place, s in zip(places, start):
                 b.emit(f"store {kind} {s}, ptr {place}")
 
@@ -394,7 +397,7 @@ def _run(f: FunctionLowering, x: Any, target: Memory, axis: int, combine: str) -
 
             arrays.count_loop(f, 0, dims[axis], 1, step)
 
-        arrays.nest(f, others, 1, row)
+        arrays.nest(f, others, 1, row, f.times(arrays.cost_of(x, 1) + 4, dims[axis]))
         return
 
     def first(lanes: Lanes, index: list[str]) -> None:

@@ -61,6 +61,14 @@ def gathered(x: Any, i: Any) -> Any:
     return np.sqrt(np.abs(x[i])) + 1.0
 
 
+def products(x: Any, y: Any) -> Any:
+    return x @ y
+
+
+def searched(x: Any) -> Any:
+    return x.argmax(1), np.argmin(x, axis=1), np.cumsum(x, axis=1)
+
+
 def scaled(x: Any, factor: float, row: Any) -> Any:
     return np.where(x > row, x * factor, row - x).astype(np.float32)
 
@@ -82,6 +90,9 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (stencil, (BIG,)),
     (gathered, (BIG, RANDOM.integers(-317, 317, 600))),
     (scaled, (BIG, 2.5, BIG[3].copy())),
+    (products, (RANDOM.standard_normal((500, 12, 13)), RANDOM.standard_normal((500, 13, 14)))),
+    (products, (RANDOM.integers(-9, 9, (90, 120)), RANDOM.integers(-9, 9, (120, 110)))),
+    (searched, (BIG,)),
 ]
 
 
@@ -141,6 +152,35 @@ def test_empty_tiny_and_thin_arrays(shape: tuple[int, ...]) -> None:
         return (x * 2.0).sum()
 
     np.testing.assert_allclose(ag.to_graph(total)(x), total(x), rtol=1e-12)
+
+
+def test_arrays_of_a_list_that_another_thread_changes() -> None:
+    """While the items of a list are copied the GIL is held: the list stays as it was looked at."""
+
+    def joined(items: list[Any]) -> Any:
+        return np.concatenate(items)
+
+    threads.use(2)
+    compiled = ag.to_graph(joined)
+    x = RANDOM.standard_normal(150_000)
+    items, stop = [x, x, x], threading.Event()
+    compiled(items)
+
+    def change() -> None:
+        while not stop.is_set():
+            items.extend([x] * 8)
+            del items[3:]
+
+    other = threading.Thread(target=change)
+    other.start()
+    try:
+        for _ in range(20):
+            result = compiled(items)
+            count = result.size // x.size
+            np.testing.assert_array_equal(result, np.concatenate([x] * count))
+    finally:
+        stop.set()
+        other.join()
 
 
 def test_loops_with_equal_bodies_are_one_function() -> None:
