@@ -144,7 +144,7 @@ def kernel_call(
     plain = all(type(leaf) is _Hole for leaf in tree[0]) and not tree[1]
     ordered = plain and [leaf.index for leaf in tree[0]] == list(range(len(tree[0])))
     if ordered and not must_raise and not check_int and expected is None:
-        return kernel  # type: ignore[no-any-return]
+        return kernel
     return call
 
 
