@@ -210,13 +210,6 @@ def _before(f: FunctionLowering, operation: Operation, i: int, param: Tensor, in
     return Carried("memory", param, memory, slot=slot)
 
 
-def _is_whole(init: Value) -> bool:
-    """Whether elements are all that there is of an array, or it is an object: no view that shares memory."""
-    if isinstance(init, Memory):
-        return init.is_object
-    return isinstance(init, Lazy) or (isinstance(init, Elements) and init.fresh)
-
-
 def _in_registers(f: FunctionLowering, param: Tensor, init: Value, t: Any) -> bool:
     if id(param) in f.plan.memory or None in t.shape:
         return False
