@@ -811,8 +811,6 @@ def _index_parts(index: Any) -> list[Any] | None:
         if isinstance(p, slice):
             if not all(isinstance(x, (Known, Number)) for x in (p.start, p.stop, p.step)):
                 return None
-            if not isinstance(p.step, Known):
-                return None
             out.append(p)
         elif isinstance(p, Known):
             v = p.value
@@ -860,7 +858,7 @@ def view(f: FunctionLowering, operation: Operation, m: Memory, index: Any) -> Vi
         dim, stride = m.dims[axis], m.strides[axis]
         axis += 1
         if isinstance(p, slice):
-            found = _slice(f, p, dim)
+            found = _slice(f, p, dim, operation)
             if found is None:
                 return None
             start, length, step = found
@@ -899,11 +897,15 @@ def position(f: FunctionLowering, operation: Operation, index: Value, dim: Any) 
     return ir
 
 
-def _slice(f: FunctionLowering, s: Any, dim: Any) -> tuple[Any, Any, int] | None:
+def _slice(f: FunctionLowering, s: Any, dim: Any, operation: Operation) -> tuple[Any, Any, Any] | None:
     """Start, length and step of a slice of a dimension."""
-    step = 1 if s.step.value is None else s.step.value
-    if type(step) is not int or step == 0 or abs(step) >= 2**31:
-        return None
+    step = s.step
+    if isinstance(step, Known):
+        step = 1 if step.value is None else step.value
+        if type(step) is not int or step == 0 or abs(step) >= 2**31:
+            return None
+    elif step.low is not None and step.low == step.high and 0 < abs(step.low) < 2**31:
+        step = step.low
     whole: list[Any] = []
     for x in (s.start, s.stop):
         if isinstance(x, Known) and x.value is None:
@@ -917,11 +919,13 @@ def _slice(f: FunctionLowering, s: Any, dim: Any) -> tuple[Any, Any, int] | None
                 return None
             whole.append(x if x.dtype == INT else Number(x.type, INT, Lanes(f.b).cast(x.parts, x.dtype, INT)))
     start, stop = whole
+    if isinstance(step, Number):
+        return _stepped(f, operation, start, stop, step, dim)
     if isinstance(dim, int) and not isinstance(start, Number) and not isinstance(stop, Number):
         a, z, _ = slice(start, stop, step).indices(dim)
         return a, len(range(a, z, step)), step
     if step < 0 and not (start is None and stop is None):
-        return None
+        return _stepped(f, operation, start, stop, step, dim)
     if step < 0:
         last = f.plus(dim, -1)
         length = dim if step == -1 else _length(f, 0, dim, -step)
@@ -929,6 +933,44 @@ def _slice(f: FunctionLowering, s: Any, dim: Any) -> tuple[Any, Any, int] | None
     first = 0 if start is None else _clamped(f, start, dim)
     end = dim if stop is None else _clamped(f, stop, dim)
     return first, _length(f, first, end, step), step
+
+
+def _stepped(
+    f: FunctionLowering, operation: Operation, start: Any, stop: Any, step: Any, dim: Any
+) -> tuple[Any, Any, Any] | None:
+    """A slice whose step is negative or not known, as CPython resolves it."""
+    b = f.b
+    if isinstance(step, Number):
+        if step.dtype.kind not in "iu":
+            return None
+        by = Lanes(b).cast(step.parts, step.dtype, INT)[0]
+        if step.low is None or step.low <= 0:
+            f.guard(b.value(f"icmp ne i64 {by}, 0"), operation)
+        shifted = b.value(f"add i64 {by}, {2**40}")
+        f.guard(b.value(f"icmp ult i64 {shifted}, {2**41}"), operation)
+        down = "false" if step.low is not None and step.low > 0 else b.value(f"icmp slt i64 {by}, 0")
+    else:
+        by, down = str(step), "true"
+    top = str(f.plus(dim, -1))
+
+    def resolved(x: Any, default: tuple[str, str]) -> str:
+        if x is None:
+            return b.value(f"select i1 {down}, i64 {default[0]}, i64 {default[1]}")
+        ir = str(x) if isinstance(x, int) else x.ir
+        negative = b.value(f"icmp slt i64 {ir}, 0")
+        moved = b.value(f"select i1 {negative}, i64 {b.value(f'add i64 {ir}, {dim}')}, i64 {ir}")
+        low = b.value(f"select i1 {down}, i64 -1, i64 0")
+        high = b.value(f"select i1 {down}, i64 {top}, i64 {dim}")
+        moved = b.call("i64", "llvm.smax.i64", f"i64 {moved}", f"i64 {low}")
+        return b.call("i64", "llvm.smin.i64", f"i64 {moved}", f"i64 {high}")
+
+    first, end = resolved(start, (top, "0")), resolved(stop, ("-1", str(dim)))
+    forward, backward = b.value(f"sub i64 {end}, {first}"), b.value(f"sub i64 {first}, {end}")
+    distance = b.value(f"select i1 {down}, i64 {backward}, i64 {forward}")
+    distance = b.call("i64", "llvm.smax.i64", f"i64 {distance}", "i64 0")
+    size = b.call("i64", "llvm.abs.i64", f"i64 {by}", "i1 false")
+    more = b.value(f"add i64 {distance}, {b.value(f'sub i64 {size}, 1')}")
+    return first, b.value(f"udiv i64 {more}, {size}"), int(by) if not by.startswith("%") else by
 
 
 def _clamped(f: FunctionLowering, x: Any, dim: Any) -> Any:
@@ -1540,31 +1582,6 @@ def _known_dims(t: Array) -> tuple[int, ...]:
     return tuple(d for d in t.shape or () if d is not None)
 
 
-def _reshaped(f: FunctionLowering, operation: Operation, x: Value, t: Array) -> Value | None:
-    if t.shape is None or None in t.shape:
-        return None
-    if isinstance(x, Elements):
-        return Elements(x.dtype, _known_dims(t), x.items) if f.is_pure(operation.outputs[0]) else None
-    m = memory(f, x) if isinstance(x, Lazy) else x
-    if not isinstance(m, Memory) or not m.contiguous or not all(isinstance(d, int) for d in m.dims):
-        return None
-    dims = _known_dims(t)
-    if math.prod(int(d) for d in m.dims) != math.prod(dims):
-        return None
-    strides = f.contiguous_strides(dims, m.dtype.itemsize)
-    return Memory(m.dtype, m.data, dims, strides, m.slot, False, True, m.root, m.aligned)
-
-
-@rule("ndarray.reshape", "np.reshape", "ndarray.ravel", "np.ravel", "np.expand_dims")
-def reshape(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **options: Any) -> Value | None:
-    t = array_type(operation.outputs[0]._ag_type)
-    if t is None or options or not isinstance(x, (Memory, Elements, Lazy)):
-        return None
-    if operation.name in ("ndarray.ravel", "np.ravel") and args:
-        return None
-    return _reshaped(f, operation, x, t)
-
-
 @rule("ndarray.T", "ndarray.transpose", "np.transpose")
 def transpose(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **options: Any) -> Value | None:
     if options or not isinstance(x, (Memory, Elements, Lazy)):
@@ -1591,4 +1608,4 @@ def transpose(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **o
     return Memory(m.dtype, m.data, dims, strides, m.slot, False, rank < 2 and m.contiguous, m.root, m.aligned)
 
 
-from autograph.compiler import complexes, creation, linear, reducing, reductions, sorting  # noqa: E402, F401 - they register their rules
+from autograph.compiler import complexes, creation, linear, reducing, reductions, shaping, sorting  # noqa: E402, F401 - they register their rules

@@ -151,7 +151,7 @@ def _picked(f: FunctionLowering, operation: Operation, m: Memory, parts: list[An
         dim, stride = m.dims[axis], m.strides[axis]
         axis += 1
         if isinstance(p, slice):
-            resolved = arrays._slice(f, p, dim)
+            resolved = arrays._slice(f, p, dim, operation)
             if resolved is None:
                 return None
             start, length, step = resolved
