@@ -471,8 +471,11 @@ def nest(
             return
         whole = begin
         if width > 1:
-            whole = whole_vectors(f, begin, end, width)
+            even = isinstance(dims[axis], int) and dims[axis] % width == 0  # pieces are, too
+            whole = end if even else whole_vectors(f, begin, end, width)
             count_loop(f, begin, whole, width, lambda i: body(Lanes(f.b, width), [*prefix, i]))
+        if whole == end:
+            return
         count_loop(f, whole, end, 1, lambda i: body(Lanes(f.b), [*prefix, i]))
 
     if not cost:

@@ -77,16 +77,17 @@ class Builder:
         self.block = ""
         self.heavy = False  # something was written that may take long: a loop over elements, a call
         self.origins: dict[str, str | Phi] = {}  # what makes each value
-        self.outlining = False  # what is written becomes a function of its own
+        self.outlining = False  # what is written stays together: no part of it becomes a function
+        self.prefix = ""  # of new names
         self.start("entry")
 
     def name(self, hint: str = "v") -> str:
         self.counter += 1
-        return f"%{hint}{self.counter}"
+        return f"%{self.prefix}{hint}{self.counter}"
 
     def label(self, hint: str) -> str:
         self.counter += 1
-        return f"{hint}{self.counter}"
+        return f"{self.prefix}{hint}{self.counter}"
 
     def start(self, label: str) -> None:
         """Opens a new block and goes to its end."""

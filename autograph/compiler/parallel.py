@@ -22,8 +22,9 @@ EACH = 3
 """What reading and writing one element costs besides the mathematics."""
 
 _NAME = re.compile(r"%([A-Za-z_][\w.]*)")
-_LABEL = re.compile(r"^([A-Za-z_][\w.]*):")
 _FUNCTION = re.compile(r"@([\w.]+)")
+_INSIDE = "p."
+"""What all names begin with that are made inside of such a body, and no others."""
 _FLAGS = "(?:(?:nuw|nsw|exact|disjoint|nneg|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc) )*"
 _TYPED = re.compile(rf"\w+ {_FLAGS}(<[^>]*>|\w+)")
 _CALLED = re.compile(rf"call {_FLAGS}(<[^>]*>|\w+) @")
@@ -105,8 +106,8 @@ def _outlined(
 ) -> tuple[str, list[tuple[str, str]]] | None:
     """The name of a function (captured, begin, end) that does what `body` emits, and what it captures."""
     b = f.b
-    saved = b.blocks, b.allocas, b.block
-    b.blocks, b.allocas, b.outlining = {}, [], True
+    saved = b.blocks, b.allocas, b.block, b.counter
+    b.blocks, b.allocas, b.counter, b.outlining, b.prefix = {}, [], 0, True, _INSIDE
     first = b.label("part")
     try:
         b.start(first)
@@ -118,42 +119,37 @@ def _outlined(
             lines.append(f"{label}:")
             lines += [item if isinstance(item, str) else item.text() for item in block]
     finally:
-        b.blocks, b.allocas, b.block = saved
-        b.outlining = False
+        b.blocks, b.allocas, b.block, b.counter = saved
+        b.outlining, b.prefix = False, ""
         f.evaluated.clear()
     text = "\n".join(lines)
     if any(_is_outside(name) for name in set(_FUNCTION.findall(text))):
         return None
-    return _function(b, lines, text)
+    return _function(b, text)
 
 
 def _is_outside(name: str) -> bool:
     return name.startswith(_PYTHON) or re.fullmatch(r"g\d+", name) is not None
 
 
-def _function(b: Builder, lines: list[str], text: str) -> tuple[str, list[tuple[str, str]]] | None:
-    inside = {"begin", "end", "given"}
-    for line in lines:
-        label = _LABEL.match(line)
-        if label:
-            inside.add(label[1])
-        elif line.startswith("  %"):
-            inside.add(line[3 : line.index(" ", 3)])
-    used = list(dict.fromkeys(_NAME.findall(text)))
+def _function(b: Builder, text: str) -> tuple[str, list[tuple[str, str]]] | None:
     captured = []
-    for name in used:
-        if name not in inside:
+    for name in dict.fromkeys(_NAME.findall(text)):
+        if not name.startswith(_INSIDE) and name not in ("begin", "end"):
             kind = None if name in _FRAME else type_of(b, "%" + name)
             if kind is None or (kind not in BYTES and not kind.startswith("<")):
                 return None
             captured.append(("%" + name, kind))
+    numbers = {name[1:]: f"%given{i}" for i, (name, _) in enumerate(captured)}
+    if numbers:  # equal loops get equal texts
+        names = re.compile(rf"%({'|'.join(map(re.escape, numbers))})(?![\w.])")
+        text = names.sub(lambda match: numbers[match[1]], text)
     _, places = _layout(captured)
     loads = []
-    for (name, kind), place in zip(captured, places):
-        loads.append(f"  %place{name[1:]} = getelementptr i8, ptr %given, i64 {place}")
-        loads.append(f"  {name} = load {kind}, ptr %place{name[1:]}, align 1")
-    whole = _renamed("\n".join(["entry:", *loads, *lines]))
-    return _named(b, whole), captured
+    for i, ((_, kind), place) in enumerate(zip(captured, places)):
+        loads.append(f"  %place{i} = getelementptr i8, ptr %given, i64 {place}")
+        loads.append(f"  %given{i} = load {kind}, ptr %place{i}, align 1")
+    return _named(b, "\n".join(["entry:", *loads, text])), captured
 
 
 def _named(b: Builder, body: str) -> str:
@@ -165,27 +161,6 @@ def _named(b: Builder, body: str) -> str:
         head = f"define internal void @{name}(ptr %given, i64 %begin, i64 %end) nounwind"
         module.functions[name] = f"{head} {{\n{body}\n}}"
     return module.parts[body]
-
-
-def _renamed(text: str) -> str:
-    """The same text with names that count from 0: equal loops get equal texts."""
-    names = {"given": "given", "begin": "begin", "end": "end", "entry": "entry"}
-
-    def rename(match: re.Match[str]) -> str:
-        old = match[1]
-        new = names.get(old)
-        if new is None:
-            new = names[old] = f"v{len(names) - 4}"
-        return "%" + new
-
-    lines = []
-    for line in text.split("\n"):
-        label = _LABEL.match(line)
-        if label:
-            lines.append(rename(label)[1:] + ":")
-        else:
-            lines.append(_NAME.sub(rename, line))
-    return "\n".join(lines)
 
 
 def type_of(b: Builder, name: str) -> str | None:
