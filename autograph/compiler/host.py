@@ -34,6 +34,7 @@ def register_symbols() -> None:
     machine.add_symbol("ag_array_scalar", array_api(60))
     machine.add_symbol("ag_array_base", array_api(282))
     machine.add_symbol("ag_array_type", array_api(2))
+    threads.wanted()  # raises where the environment says something else than a number
     pool = threads.pool()
     shared = machine.compile_ir(support.text(), support.NAMES, level=0)
     pool.worker = shared["ag_worker"]

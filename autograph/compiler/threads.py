@@ -320,8 +320,10 @@ def use(count: int) -> None:
 
 def wanted() -> int:
     """How many threads large loops may use: as `AUTOGRAPH_THREADS` says, or what the process may have."""
-    chosen = os.environ.get("AUTOGRAPH_THREADS", "")
-    if chosen.isdecimal() and int(chosen) > 0:
+    chosen = os.environ.get("AUTOGRAPH_THREADS")
+    if chosen is not None:
+        if not (chosen.isdecimal() and int(chosen) > 0):
+            raise ValueError(f"AUTOGRAPH_THREADS is {chosen!r}; it may be a number of threads, from 1 on")
         return min(int(chosen), MOST)
     if hasattr(os, "sched_getaffinity"):
         count = len(os.sched_getaffinity(0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -240,13 +241,9 @@ def test_exceptions_between_large_loops() -> None:
         np.testing.assert_allclose(compiled(BIG, 3), late(BIG, 3), rtol=1e-12)
 
 
-def test_other_threads_run_during_a_large_loop() -> None:
-    def long(x: Any) -> Any:
-        return np.exp(np.tanh(np.exp(np.tanh(np.exp(np.tanh(np.exp(x) * 0.1)) * 0.1)) * 0.1))
-
-    x = RANDOM.standard_normal(3_000_000)
-    compiled = ag.to_graph(long)
-    compiled(x)
+@contextlib.contextmanager
+def ticking() -> Iterator[list[int]]:
+    """A thread of Python that counts while it gets the GIL."""
     ticks, stop, going = [0], threading.Event(), threading.Event()
 
     def tick() -> None:
@@ -256,23 +253,53 @@ def test_other_threads_run_during_a_large_loop() -> None:
             time.sleep(0.0005)
 
     other = threading.Thread(target=tick)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(100.0)  # nobody is asked to give the GIL away
+    other.start()
     try:
-        other.start()
-        going.wait(60)
-        for count in (1, 2):
-            threads.use(count)
-            most = 0
-            for _ in range(10):
-                before = ticks[0]
-                compiled(x)
-                most = max(most, ticks[0] - before)
-            assert most > 2
+        assert going.wait(60)
+        yield ticks
     finally:
         stop.set()
-        sys.setswitchinterval(interval)
         other.join()
+
+
+def test_other_threads_run_during_a_large_loop() -> None:
+    def long(x: Any) -> Any:
+        return np.exp(np.tanh(np.exp(np.tanh(np.exp(np.tanh(np.exp(x) * 0.1)) * 0.1)) * 0.1))
+
+    x = RANDOM.standard_normal(3_000_000)
+    compiled = ag.to_graph(long)
+    compiled(x)
+    interval = sys.getswitchinterval()
+    with ticking() as ticks:
+        sys.setswitchinterval(100.0)  # nobody is asked to give the GIL away
+        try:
+            for count in (1, 2):
+                threads.use(count)
+                most = 0
+                for _ in range(10):
+                    before = ticks[0]
+                    compiled(x)
+                    most = max(most, ticks[0] - before)
+                assert most > 2
+        finally:
+            sys.setswitchinterval(interval)
+
+
+def test_other_threads_run_during_a_loop_of_numbers() -> None:
+    def count(n: int) -> int:
+        a, steps = 27, 0
+        for i in range(n):
+            a = a * 3 + i if a % 2 else a // 2
+            a = a % 1000003
+            steps += a
+        return steps
+
+    compiled = ag.to_graph(count)
+    compiled(10)
+    with ticking() as ticks:
+        before = ticks[0]
+        assert compiled(20_000_000) > 0
+        assert ticks[0] - before > 3
 
 
 def program(text: str, **environment: str) -> str:
@@ -389,6 +416,10 @@ def test_the_number_of_threads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert threads.wanted() == 3
     monkeypatch.setenv("AUTOGRAPH_THREADS", "1000")
     assert threads.wanted() == threads.MOST
+    for wrong in ("", "0", "-1", "many"):
+        monkeypatch.setenv("AUTOGRAPH_THREADS", wrong)
+        with pytest.raises(ValueError, match=f"AUTOGRAPH_THREADS is '{wrong}'; it may be a number"):
+            threads.wanted()
     monkeypatch.delenv("AUTOGRAPH_THREADS")
     assert 1 <= threads.wanted() <= (os.cpu_count() or 1)
     assert threads.quota(tmp_path) == threads.MOST
