@@ -563,3 +563,8 @@ def in_place_operator_that_a_class_has_not(n):
     x = Iterating(n)
     x += n
     return x
+
+
+@fails(np.array([3.0, 1.0]))
+def keyword_of_a_method_of_an_array(x):
+    return x.sort(key=abs)

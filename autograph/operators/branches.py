@@ -31,6 +31,7 @@ from autograph.operators.tracer import (
     leaf_types,
     pack,
     record,
+    shown,
     unflatten,
     vtype,
 )
@@ -76,7 +77,7 @@ def cond(
     try:
         joined = join(*types)
     except TooManyTypes as error:
-        listed = f": {', '.join(names)}" if names else ""
+        listed = f": {', '.join(map(shown, names))}" if names else ""
         if str(error) == NESTED_TUPLES:
             trace.refuse(
                 f"the values after an 'if' may be tuples nested too deep{listed}",

@@ -883,20 +883,25 @@ def _with_names(refusal: Refuse, args: Any) -> tuple[str, str, str]:
     return what, why, refusal.instead.replace("ag.host_call(function, ...", f"ag.host_call({call}")
 
 
+def shown(name: str) -> str:
+    """A variable in the text of an error."""
+    return "what the function returns" if name.startswith("retval_") else f"'{name}'"
+
+
 def _too_many(op: Op, args: Any, error: TooManyTypes) -> tuple[str, str, str]:
     """The texts of a refusal of a value that may be of more types than a type can hold."""
     first = args[0] if args else None
     name = ""
     if isinstance(first, Tensor) and isinstance(first._ag_type, Ref) and first._ag_type.kind == "cell":
-        name = first._ag_name  # a user's variable
+        name = shown(first._ag_name)
     if str(error) == NESTED_TUPLES:
-        what = f"'{name}' is given" if name else f"'{op.name}' makes or takes"
+        what = f"{name} may be" if name else f"'{op.name}' makes or takes"
         return (
-            f"{what} tuples that may be nested without bound",
+            f"{what} tuples nested without bound",
             "What a value in a graph may be must come to a fixed set of types.",
             "Keep the items in a list, or leave the tuple before it goes into the next one.",
         )
-    what = f"'{name}' is given a value" if name else f"'{op.name}' makes a value"
+    what = f"{name} is a value" if name else f"'{op.name}' makes a value"
     return (
         f"{what}, or a container of values, that may have too many different types",
         "A value in a graph, or an item of a list, may have 20 different types at most.",

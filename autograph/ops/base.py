@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import re
 import threading
 from collections.abc import Callable, Iterator
 from types import NoneType
@@ -241,9 +242,14 @@ def _ruled(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
     try:
         return op.rule(*args, **kwargs)
     except TypeError as error:
-        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+        if not _MISFIT.search(str(error)):
             raise
         return BOTTOM
+
+
+_MISFIT = re.compile(
+    r"\(\) (got an unexpected keyword|got multiple values|got some pos|missing \d+ required|takes .* given)"
+)
 
 
 def for_all_axes(what: str, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type | None:
