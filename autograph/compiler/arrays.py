@@ -168,7 +168,7 @@ def elementwise(f: FunctionLowering, operation: Operation, name: str, args: list
         if simple is None:
             return None
         name, values = simple
-    found = (values[0].dtype,) * 2 if name == "cube" else resolve(name, values)
+    found = (values[0].dtype,) * 2 if name == "cube" or name[:6] == "power " else resolve(name, values)
     if found is None or name not in ELEMENT or len(set(found[:-1])) > 1:
         return None
     if found[-1] != (t.dtype if t is not None else dtype):
@@ -193,8 +193,11 @@ def _simple_power(values: list[Any]) -> tuple[str, list[Any]] | None:
             return "positive", [base]
         if literal in ("3", "0x4008000000000000") and base.dtype.kind == "c":
             return "cube", [base]
-    if isinstance(exponent, Number) and exponent.ir == "2" and exponent.weak and base.dtype.kind in "iu":
-        return "square", [base]
+    if isinstance(exponent, Number) and exponent.weak and base.dtype.kind in "iu":
+        if exponent.ir == "2":
+            return "square", [base]
+        if exponent.ir in ("3", "4", "5", "6", "7", "8"):
+            return f"power {exponent.ir}", [base]
     return ("power", values) if base.dtype.kind == "f" or exponent.dtype.kind == "f" else None
 
 
@@ -1592,7 +1595,7 @@ def transpose(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **o
     rank = len(dims_of(x))
     axes: list[int] = list(range(rank))[::-1]
     if args:
-        given = args[0] if len(args) == 1 else args
+        given: Any = args[0] if len(args) == 1 else args
         if isinstance(given, Known) and isinstance(given.value, tuple):
             given = tuple(Known(v) for v in given.value)
         if isinstance(given, Tuple):
@@ -1611,4 +1614,4 @@ def transpose(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **o
     return Memory(m.dtype, m.data, dims, strides, m.slot, False, rank < 2 and m.contiguous, m.root, m.aligned)
 
 
-from autograph.compiler import complexes, creation, linear, reducing, reductions, shaping, sorting  # noqa: E402, F401 - they register their rules
+from autograph.compiler import complexes, creation, linear, members, reducing, reductions, shaping, sorting  # noqa: E402, F401 - they register their rules

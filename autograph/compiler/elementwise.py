@@ -383,6 +383,27 @@ def _square(lanes: Lanes, dtype: np.dtype[Any], x: Parts) -> Parts:
     return ELEMENT["multiply"](lanes, dtype, x, x)
 
 
+def _powers() -> None:
+    """Whole powers of integers: products that wrap."""
+    for exponent in range(3, 9):
+
+        @element(f"power {exponent}", cost=exponent // 2)
+        def rule(lanes: Lanes, dtype: np.dtype[Any], x: Parts, exponent: int = exponent) -> Parts:
+            if dtype.kind not in "iu":
+                raise NoRule
+            kind = register(dtype)
+            result, base = "", x[0]
+            while exponent:
+                if exponent & 1:
+                    result = lanes.op("mul", kind, result, base) if result else base
+                exponent >>= 1
+                base = lanes.op("mul", kind, base, base) if exponent else base
+            return (result,)
+
+
+_powers()
+
+
 @element("reciprocal", cost=4)
 def _reciprocal(lanes: Lanes, dtype: np.dtype[Any], x: Parts) -> Parts:
     if dtype.kind != "f":

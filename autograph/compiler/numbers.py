@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -604,7 +605,7 @@ def new_scalar(f: FunctionLowering, operation: Operation, *args: Value) -> Value
 # -- math ----------------------------------------------------------------------------------------------------
 
 _LIBM = """acos acosh asin asinh atan atan2 atanh cos cosh erf erfc exp expm1 fmod log1p sin sinh sqrt tan
-tanh copysign fabs pow log log10"""
+tanh copysign fabs pow log log10 log2 exp2 cbrt radians degrees"""
 
 
 @rule(*(f"math.{name}" for name in _LIBM.split()))
@@ -617,12 +618,15 @@ def mathematics(f: FunctionLowering, operation: Operation, *args: Value) -> Valu
     numbers = [f.number(a) for a in args]
     if any(n.dtype.kind == "c" for n in numbers):
         return None
-    if name in ("log", "log10") and any(n.dtype.kind in "iu" for n in numbers):
+    if name in ("log", "log10", "log2") and any(n.dtype.kind in "iu" and not n.weak for n in numbers):
         return None
     b, lanes = f.b, Lanes(f.b)
     operands = [_double(f, n) for n in numbers]
     if name == "fabs":
         return Number(out, FLOAT, (lanes.intrinsic("fabs", "double", operands[0]),))
+    if name in ("radians", "degrees"):
+        factor = math.pi / 180.0 if name == "radians" else 180.0 / math.pi
+        return Number(out, FLOAT, (lanes.op("fmul", "double", operands[0], float_literal(factor)),))
     if name == "copysign":
         return Number(out, FLOAT, (lanes.intrinsic("copysign", "double", *operands),))
     if name == "sqrt":
@@ -632,6 +636,55 @@ def mathematics(f: FunctionLowering, operation: Operation, *args: Value) -> Valu
     size = lanes.intrinsic("fabs", "double", result)
     finite = b.value(f"fcmp olt double {size}, {float_literal(float('inf'))}")
     return Number(out, FLOAT, _joined(f, operation, finite, lambda: (result,), FLOAT))
+
+
+@rule("math.gcd")
+def greatest_divisor(f: FunctionLowering, operation: Operation, *args: Value) -> Value | None:
+    if len(args) != 2 or not all(is_scalar(a) for a in args):
+        return None
+    numbers = [f.number(a) for a in args]
+    if any(n.dtype != INT for n in numbers):
+        return None
+    b = f.b
+    for n in numbers:
+        f.guard(b.value(f"icmp ne i64 {n.ir}, {-(2**63)}"), operation)
+    sizes = [b.call("i64", "llvm.abs.i64", f"i64 {n.ir}", "i1 false") for n in numbers]
+    head, turn, after = b.label("gcd"), b.label("rest"), b.label("divisor")
+    before = b.block
+    b.jump(head)
+    b.start(head)
+    x, y = b.phi("i64"), b.phi("i64")
+    x.incoming.append((sizes[0], before))
+    y.incoming.append((sizes[1], before))
+    b.branch(b.value(f"icmp ne i64 {y.name}, 0"), turn, after)
+    b.start(turn)
+    rest = b.value(f"urem i64 {x.name}, {y.name}")
+    x.incoming.append((y.name, turn))
+    y.incoming.append((rest, turn))
+    b.jump(head)
+    b.start(after)
+    return Number(operation.outputs[0]._ag_type, INT, (x.name,), 0)
+
+
+@rule("math.isqrt")
+def whole_root(f: FunctionLowering, operation: Operation, a: Value) -> Value | None:
+    if not is_scalar(a) or f.number(a).dtype != INT:
+        return None
+    b, x = f.b, f.number(a)
+
+    def root() -> tuple[str]:
+        near = Lanes(b).intrinsic("sqrt", "double", _double(f, x))
+        guess = b.value(f"fptosi double {near} to i64")
+        square = b.value(f"mul i64 {guess}, {guess}")
+        above = b.value(f"zext i1 {b.value(f'icmp ugt i64 {square}, {x.ir}')} to i64")
+        guess = b.value(f"sub i64 {guess}, {above}")
+        following = b.value(f"add i64 {guess}, 1")
+        square = b.value(f"mul i64 {following}, {following}")
+        below = b.value(f"zext i1 {b.value(f'icmp ule i64 {square}, {x.ir}')} to i64")
+        return (b.value(f"add i64 {guess}, {below}"),)
+
+    fits = b.value(f"icmp ult i64 {x.ir}, {2**62}")
+    return Number(operation.outputs[0]._ag_type, INT, _joined(f, operation, fits, root, INT), 0)
 
 
 @rule("math.isnan", "math.isinf", "math.isfinite")
@@ -652,6 +705,10 @@ def classify(f: FunctionLowering, operation: Operation, a: Value) -> Value | Non
 def extremum(f: FunctionLowering, operation: Operation, *args: Value, **options: Value) -> Value | None:
     out = operation.outputs[0]._ag_type
     dtype = scalar_dtype(out)
+    if len(args) == 1 and not options and is_array(args[0]):
+        from autograph.compiler import members
+
+        return members.extremum(f, operation, args[0])
     if options or len(args) < 2 or dtype is None or dtype.kind == "c" or not all(is_scalar(a) for a in args):
         return None
     numbers = [f.number(a) for a in args]

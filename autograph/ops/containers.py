@@ -549,6 +549,9 @@ def _sum_rule(x: Any, start: Any = 0) -> Type:
         for item in type_of(x).items:  # type: ignore[attr-defined]
             total = infer(BINARY["+"], (total, item), {})
         return total
+    known = type_of(x)
+    if isinstance(known, Array) and known.shape and known.shape[0]:  # an item is added for certain
+        total = result = infer(BINARY["+"], (total, elem), {})
     for _ in range(8):
         total = infer(BINARY["+"], (total, elem), {})
         wider = join(result, total)
