@@ -463,9 +463,21 @@ def nest(
     """
     if not dims:
         body(Lanes(f.b), [])
-        return
+    elif not cost:
+        loops(f, dims, [(0, d) for d in dims], width, body)
+    else:
+        share(f, dims, cost, lambda ranges: loops(f, dims, ranges, width, body), axes)
+
+
+def loops(
+    f: FunctionLowering,
+    dims: list[Any],
+    ranges: list[tuple[Any, Any]],
+    width: int,
+    body: Callable[[Lanes, list[str]], None],
+) -> None:
+    """As `nest`, for a range of each axis, as `share` gives them."""
     last = len(dims) - 1
-    ranges: list[tuple[Any, Any]] = [(0, d) for d in dims]
 
     def level(axis: int, prefix: list[str]) -> None:
         begin, end = ranges[axis]
@@ -481,19 +493,28 @@ def nest(
             return
         count_loop(f, whole, end, 1, lambda i: body(Lanes(f.b), [*prefix, i]))
 
-    if not cost:
-        level(0, [])
-        return
+    level(0, [])
+
+
+def share(
+    f: FunctionLowering,
+    dims: list[Any],
+    cost: Any,
+    piece: Callable[[list[tuple[Any, Any]]], None],
+    axes: list[int] | None = None,
+) -> None:
+    """Runs `piece` with ranges of the axes that cover all indices: one of the `axes` is shared by threads."""
     shared = widest(dims, axes)
-    each: Any = cost
     for axis, d in enumerate(dims):
-        each = each if axis == shared else f.times(each, d)
+        cost = cost if axis == shared else f.times(cost, d)
 
-    def piece(begin: Any, end: Any) -> None:
+    def part(begin: Any, end: Any) -> None:
+        ranges: list[tuple[Any, Any]] = [(0, d) for d in dims]
         ranges[shared] = begin, end
-        level(0, [])
+        piece(ranges)
 
-    parallel.split(f, dims[shared], each, piece, parallel.LAST_AXIS if shared == last else 1)
+    unit = parallel.LAST_AXIS if shared == len(dims) - 1 else 1
+    parallel.split(f, dims[shared], cost, part, unit)
 
 
 def whole_vectors(f: FunctionLowering, begin: Any, end: Any, step: int) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import arrays
+from autograph.compiler import arrays, parallel
 from autograph.compiler.elementwise import Lanes
 from autograph.compiler.lowering import FunctionLowering, rule
 from autograph.compiler.values import (
@@ -229,10 +229,9 @@ def _check(f: FunctionLowering, operation: Operation, index: Any, dim: Any) -> N
         width = 1
     if isinstance(dims[-1], int) and dims[-1] < width:
         width = 1
-    places = {}
-    for w in {width, 1}:
-        places[w] = b.alloca(Lanes(b, w).type("i64"), 64)
-        b.emit(f"store {Lanes(b, w).type('i64')} zeroinitializer, ptr {places[w]}")
+    found = b.alloca("i64")
+    b.emit(f"store i64 0, ptr {found}")
+    places: dict[int, str] = {}
 
     def body(lanes: Lanes, at: list[str]) -> None:
         x = lanes.cast(arrays.evaluate(f, lanes, index, at, dims), index.dtype, INT)[0]
@@ -247,13 +246,20 @@ def _check(f: FunctionLowering, operation: Operation, index: Any, dim: Any) -> N
         old = b.value(f"load {t}, ptr {places[lanes.width]}")
         b.emit(f"store {t} {b.value(f'or {t} {old}, {wide}')}, ptr {places[lanes.width]}")
 
-    arrays.nest(f, list(dims), width, body)
-    total = b.value(f"load i64, ptr {places[1]}")
-    if width > 1:
-        vector = b.value(f"load <{width} x i64>, ptr {places[width]}")
-        across = b.call("i64", f"llvm.vector.reduce.or.v{width}i64", f"<{width} x i64> {vector}")
-        total = b.value(f"or i64 {total}, {across}")
-    f.guard(b.value(f"icmp eq i64 {total}, 0"), operation)
+    def piece(ranges: list[tuple[Any, Any]]) -> None:
+        for w in {width, 1}:
+            places[w] = b.alloca(Lanes(b, w).type("i64"), 64)
+            b.emit(f"store {Lanes(b, w).type('i64')} zeroinitializer, ptr {places[w]}")
+        arrays.loops(f, list(dims), ranges, width, body)
+        total = b.value(f"load i64, ptr {places[1]}")
+        if width > 1:
+            vector = b.value(f"load <{width} x i64>, ptr {places[width]}")
+            across = b.call("i64", f"llvm.vector.reduce.or.v{width}i64", f"<{width} x i64> {vector}")
+            total = b.value(f"or i64 {total}, {across}")
+        b.value(f"atomicrmw or ptr {found}, i64 {total} seq_cst")  # of all pieces
+
+    arrays.share(f, list(dims), arrays.cost_of(index, width), piece)
+    f.guard(b.value(f"icmp eq i64 {b.value(f'load i64, ptr {found}')}, 0"), operation)
 
 
 def place(f: FunctionLowering, picked: Picked, index: list[str]) -> str:
@@ -627,7 +633,7 @@ def _blend(f: FunctionLowering, mask: Memory, target: Memory, value: Number) -> 
         new = lanes.select(test, kind, lanes.splat(value.ir, kind), old[0])
         arrays.store(f, lanes, target, index, (new,))
 
-    arrays.nest(f, list(target.dims), width, body)
+    arrays.nest(f, list(target.dims), width, body, parallel.EACH + 2)
 
 
 # -- positions as results ------------------------------------------------------------------------------------

@@ -70,6 +70,11 @@ def searched(x: Any) -> Any:
     return x.argmax(1), np.argmin(x, axis=1), np.cumsum(x, axis=1)
 
 
+def cut_off(x: Any) -> Any:
+    x[x > 1.0] = 1.0
+    return x
+
+
 def scaled(x: Any, factor: float, row: Any) -> Any:
     return np.where(x > row, x * factor, row - x).astype(np.float32)
 
@@ -94,6 +99,8 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (products, (RANDOM.standard_normal((500, 12, 13)), RANDOM.standard_normal((500, 13, 14)))),
     (products, (RANDOM.integers(-9, 9, (90, 120)), RANDOM.integers(-9, 9, (120, 110)))),
     (searched, (BIG,)),
+    (cut_off, (BIG,)),
+    (gathered, (BIG[0].copy(), RANDOM.integers(-1003, 1003, 300_000))),
 ]
 
 
@@ -260,6 +267,18 @@ def ticking() -> Iterator[list[int]]:
     finally:
         stop.set()
         other.join()
+
+
+def test_a_wrong_index_among_many_is_found() -> None:
+    compiled = ag.to_graph(gathered)
+    threads.use(3)
+    indices = RANDOM.integers(0, 1003, 300_000)
+    compiled(BIG[0], indices)
+    for place in (0, 150_000, 299_999):
+        wrong = indices.copy()
+        wrong[place] = 1003
+        with pytest.raises(IndexError, match="index 1003 is out of bounds for axis 0 with size 1003"):
+            compiled(BIG[0], wrong)
 
 
 def test_other_threads_run_during_a_large_loop() -> None:
