@@ -323,14 +323,11 @@ def get_item(f: FunctionLowering, operation: Operation, x: Any, index: Any) -> V
         return None  # NumPy's result has the order of the array or of the indices
     if picked.first == 0:
         return finish(f, operation, found)
-    return _axes_moved(f, operation, found, picked.first, len(picked.shape))
+    return _axes_moved(f, found, picked.first, len(picked.shape))
 
 
-def _axes_moved(f: FunctionLowering, operation: Operation, v: Computed, first: int, rank: int) -> Value:
+def _axes_moved(f: FunctionLowering, v: Computed, first: int, rank: int) -> Value:
     """The result where the axes of the index arrays are not the first ones: in memory they are."""
-    out = operation.outputs[0]
-    if arrays._small(v.dims) and f.is_pure(out) and id(out) not in f.plan.memory:
-        return arrays.elements(f, v)
     axes = [*range(first, first + rank), *range(first), *range(first + rank, len(v.dims))]
     made = arrays.allocate(f, v.dtype, tuple(v.dims[a] for a in axes))
     strides = [made.strides[axes.index(a)] for a in range(len(axes))]
