@@ -20,10 +20,15 @@ from autograph.ops.base import BY_FUNCTION, OPS, Op, broadcast, type_of
 from autograph.ops.ufuncs import UFUNCS
 
 __all__ = [
+    "CHEAP",
     "IDENTITIES",
     "NOTHING",
     "READS",
+    "RESHAPES",
     "SEES_IDENTITY",
+    "STORED_READS",
+    "TRANSPOSES",
+    "composed_slices",
     "is_bounded",
     "is_view",
     "never_raises",
@@ -45,8 +50,51 @@ STORED_READS = frozenset({*READS, containers.GET_ITEM, containers.LEN})
 SEES_IDENTITY = frozenset({core.IS, OPS["np.shares_memory"], OPS["np.may_share_memory"]})
 """Ops that tell an object from an equal one."""
 
+RESHAPES = frozenset({OPS["np.reshape"], OPS["np.ravel"], OPS["ndarray.reshape"], OPS["ndarray.ravel"]})
+"""Ops that put the elements of one array, in their order, into another shape."""
+
 TRANSPOSES = frozenset({methods.ATTRIBUTES["T"]})
 """Ops that turn the axes of one array around: twice is not at all."""
+
+
+CHEAP = frozenset(
+    {
+        *(op for symbol, op in arithmetic.BINARY.items() if symbol not in ("**", "@", "//", "%")),
+        *arithmetic.COMPARE.values(),
+        *arithmetic.UNARY.values(),
+        core.ABS,
+        OPS["np.where"],
+        *(OPS[f"np.{name}"] for name in ("zeros", "ones", "empty", "zeros_like", "ones_like", "empty_like")),
+        *(OPS[f"np.{name}"] for name in ("add", "subtract", "multiply", "divide", "negative", "absolute")),
+        *(
+            OPS[f"np.{name}"]
+            for name in ("square", "maximum", "minimum", "sqrt", "logical_and", "logical_or")
+        ),
+    }
+)
+"""Ops of arrays that cost no more, in a loop over the elements, than to read what they gave before."""
+
+
+def composed_slices(inner: tuple[Any, ...], outer: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The operands of one slice of an array that gives what a slice of a slice does, where they are known.
+
+    >>> x = Tensor(Array(np.dtype(float), (9,)), None)
+    >>> composed_slices((x, slice(1, -1)), (x, slice(1, None, 2)))[1]
+    slice(2, 8, 2)
+    """
+    x, first = inner
+    second = outer[1]
+    dim = x._ag_type.shape[0] if isinstance(x._ag_type, Array) and x._ag_type.shape else None
+    if dim is None or not (_is_constant_slice(first) and _is_constant_slice(second)):
+        return None
+    left = range(dim)[first][second]
+    return (x, slice(left.start, left.stop, left.step)) if left.step > 0 and left else None
+
+
+def _is_constant_slice(index: Any) -> bool:
+    return type(index) is slice and all(
+        part is None or type(part) is int for part in (index.start, index.stop, index.step)
+    )
 
 
 def is_view(op: Op, args: tuple[Any, ...]) -> bool:

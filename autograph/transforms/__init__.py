@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 
 from autograph.graph.graph import Graph
+from autograph.transforms.compose import compose
 from autograph.transforms.cse import cse
 from autograph.transforms.dead_carried import dead_carried
 from autograph.transforms.fold import fold
@@ -15,7 +16,18 @@ from autograph.transforms.licm import licm
 from autograph.transforms.prune import prune
 from autograph.transforms.simplify import simplify
 
-__all__ = ["PIPELINE", "cse", "dead_carried", "fold", "inline", "licm", "optimise", "prune", "simplify"]
+__all__ = [
+    "PIPELINE",
+    "compose",
+    "cse",
+    "dead_carried",
+    "fold",
+    "inline",
+    "licm",
+    "optimise",
+    "prune",
+    "simplify",
+]
 
 Pass = Callable[[Graph], Graph]
 
@@ -23,6 +35,7 @@ PIPELINE: list[Pass] = [
     inline,  # first: what stands in the place of a call is simplified with the code around it
     fold,
     simplify,  # after fold: tests that are known decide branches
+    compose,
     dead_carried,  # after simplify: a branch that gives the same either way changes nothing
     cse,  # after dead_carried: operands of inner loops are those outside
     licm,  # after cse: what is equal is moved once

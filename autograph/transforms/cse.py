@@ -1,7 +1,7 @@
 """Merges equal operations: what was computed once is not computed again where it is still known.
 
 What reads memory is merged only while nothing writes that memory; what makes an array, only where nobody can
-tell two equal arrays from one.
+tell two equal arrays from one, and only where it costs more than to read the array.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from autograph.graph.graph import Graph, Operation, Region, Tensor
 from autograph.graph.types import BOTTOM, Array, Ref, SeqT, TupleT, Type, Union, const_key
-from autograph.ops.algebra import READS, STORED_READS, is_view
+from autograph.ops.algebra import CHEAP, READS, STORED_READS, is_view
 from autograph.transforms.memory import Memory, is_mutable
 from autograph.transforms.rewrite import EFFECTS, Changes, apply, bodies, traits
 
@@ -57,6 +57,7 @@ class _Merging:
         self.memory, self.changes, self.host = memory, changes, host
         self.known: dict[Any, Tensor] = {}
         self.versions: dict[int, int] = {}
+        self.equals: dict[int, int] = {}  # an array that stays though an equal one was made before: that one
         self.numbers = itertools.count(1)
 
     def region(self, region: Region) -> None:
@@ -95,8 +96,9 @@ class _Merging:
         versions = self.read(operation)
         if versions is None or (is_mutable(made) and not _is_plain(made)):
             return
+        view = "view" in effects
         try:
-            key = (op, self.key(operation.args), self.key(operation.kwargs), versions)
+            key = (op, self.key(operation.args, view), self.key(operation.kwargs, view), versions)
             found = self.known.get(key)
         except TypeError:  # a constant that is not hashable
             return
@@ -104,6 +106,9 @@ class _Merging:
             self.known[key] = output
             added.append(key)
         elif found._ag_type == made and self.interchangeable(found, output, operation):
+            if is_mutable(made) and op in CHEAP:
+                self.equals[id(output)] = id(found)
+                return
             self.changes.values[id(output)] = found
             self.changes.dropped.add(id(operation))
 
@@ -132,19 +137,20 @@ class _Merging:
             or not {memory.find(id(found)), memory.find(id(output))} & memory.written
         )
 
-    def key(self, tree: Any) -> Any:
-        """What is equal for equal arguments."""
+    def key(self, tree: Any, view: bool) -> Any:
+        """What is equal for equal arguments; a view of one array is not one of an equal array."""
         kind = type(tree)
         if kind is Tensor:
-            return id(self.changes.resolve(tree)) if self.changes.values else id(tree)
+            known = id(self.changes.resolve(tree)) if self.changes.values else id(tree)
+            return known if view else self.equals.get(known, known)
         if kind is tuple:
-            return (tuple, *[self.key(item) for item in tree])
+            return (tuple, *[self.key(item, view) for item in tree])
         if kind is list:
-            return (list, *[self.key(item) for item in tree])
+            return (list, *[self.key(item, view) for item in tree])
         if kind is slice:
-            return (slice, self.key(tree.start), self.key(tree.stop), self.key(tree.step))
+            return (slice, *[self.key(part, view) for part in (tree.start, tree.stop, tree.step)])
         if kind is dict:
-            return tuple([(name, self.key(value)) for name, value in tree.items()])
+            return tuple([(name, self.key(value, view)) for name, value in tree.items()])
         return const_key(tree)
 
 

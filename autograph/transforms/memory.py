@@ -53,7 +53,7 @@ class Memory:
         self._users: dict[int, list[Operation]] = {}
         self._passed: set[int] = set()  # what goes into or out of bodies and calls
         self._private: dict[int, bool] = {}
-        self._touched: dict[int, frozenset[int]] = {}
+        self._touched: dict[int, set[int]] = {}
         self.written: set[int] = set()
         self.sees_values = False  # the identity of numbers and texts is looked at
         writes: list[int] = []
@@ -151,27 +151,34 @@ class Memory:
 
     # -- questions -------------------------------------------------------------------------------------------
 
-    def touched(self, operation: Operation) -> frozenset[int]:
+    def touched(self, operation: Operation) -> set[int]:
         """The classes that an operation, with its bodies, may write."""
         key = id(operation)
         known = self._touched.get(key)
         if known is None:
-            known = self._touched[key] = self._find_touched(operation)
+            known = self._touched[key] = set()
+            self._find_touched(operation, known)
         return known
 
-    def _find_touched(self, operation: Operation) -> frozenset[int]:
+    def _find_touched(self, operation: Operation, found: set[int]) -> None:
         op = operation.op
         if op is None:
-            parts = [self.touched(inner) for region in operation.regions for inner in region.ops]
-            own = frozenset([self.find(self.OUTSIDE)] if operation.name == "call" else ())
-            return own.union(*parts)
-        effects = traits(operation)
-        if not effects & EFFECTS or op in READS:
-            return frozenset()
+            if operation.name == "call":
+                found.add(self.find(self.OUTSIDE))
+            for region in operation.regions:
+                for inner in region.ops:
+                    if inner.regions:
+                        found |= self.touched(inner)
+                    else:
+                        self._find_touched(inner, found)
+            return
+        if op in READS or not has_effect(operation):
+            return
         inputs = [t for t in operation.inputs if is_mutable(t._ag_type)]
-        if is_strange(operation, effects, inputs):
-            return frozenset([self.find(self.OUTSIDE)])
-        return frozenset(self.find(id(t)) for t in written(operation, inputs))
+        if is_strange(operation, traits(operation), inputs):
+            found.add(self.find(self.OUTSIDE))
+        else:
+            found.update(self.find(id(t)) for t in written(operation, inputs))
 
     def private(self, tensor: Tensor) -> bool:
         """Whether nobody can tell the object from an equal one that shares its memory.

@@ -32,13 +32,15 @@ class Changes:
     """A cond: the body that takes its place."""
     moved: dict[int, list[Operation]] = dataclasses.field(default_factory=dict)
     """An operation: what stands before it now; these are `dropped` where they were."""
+    args: dict[int, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
+    """An operation: its operands, in the place of its own."""
     kept: dict[int, list[int]] = dataclasses.field(default_factory=dict)
     """A cond or loop: the positions of what it gives, or carries, that stay."""
     inlined: set[int] = dataclasses.field(default_factory=set)
     """Calls whose graph takes their place."""
 
     def __bool__(self) -> bool:
-        return bool(self.values or self.dropped or self.spliced or self.moved or self.kept or self.inlined)
+        return any(vars(self).values())
 
     def resolve(self, leaf: Any) -> Any:
         """What stands in the place of a leaf."""
@@ -172,6 +174,8 @@ class _Copier:
 
     def copy(self, operation: Operation, out: list[Operation]) -> None:
         args, outputs = operation.args, operation.outputs
+        if self.changes.args:
+            args = self.changes.args.get(id(operation), args)
         kept = self.changes.kept.get(id(operation))
         if kept is not None:
             outputs = [outputs[i] for i in kept]
@@ -242,7 +246,7 @@ def is_simple(value: Any) -> bool:
     """Whether a constant is a number, a text, None, or a tuple of such."""
     cls = type(value)
     if cls is int:
-        return -(2**63) <= value < 2**63
+        return bool(-(2**63) <= value < 2**63)
     if cls is tuple:
         return all(map(is_simple, value))
     return bool(cls in SIMPLE or isinstance(value, (np.number, np.bool_)))

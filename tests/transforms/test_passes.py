@@ -470,8 +470,8 @@ def test_cse_knows_that_a_loop_reads_what_it_has_written() -> None:
 def test_cse_keeps_arrays_that_somebody_writes_or_keeps(use: str) -> None:
     text = f"""
         graph f(a: float64[3]) -> float64
-          t1: float64[3] = mul(a, 2.0)
-          t2: float64[3] = mul(a, 2.0)
+          t1: float64[3] = np.exp(a)
+          t2: float64[3] = np.exp(a)
           {use}
           t4: float64 = get_item(t2, 0)
           return t4
@@ -484,8 +484,8 @@ def test_cse_merges_arrays_and_views_that_are_only_read() -> None:
         transforms.cse,
         """
         graph f(a: float64[3]) -> float64[3]
-          t1: float64[3] = mul(a, 2.0)
-          t2: float64[3] = mul(a, 2.0)
+          t1: float64[3] = np.exp(a)
+          t2: float64[3] = np.exp(a)
           t3: float64[2] = get_item(a, slice(1, None, None))
           t4: float64[2] = get_item(a, slice(1, None, None))
           set_item(t4, 0, 1.0)
@@ -495,13 +495,61 @@ def test_cse_merges_arrays_and_views_that_are_only_read() -> None:
         """,
         """
         graph f(a: float64[3]) -> float64[3]
-          t1: float64[3] = mul(a, 2.0)
+          t1: float64[3] = np.exp(a)
           t3: float64[2] = get_item(a, slice(1, None, None))
           set_item(t3, 0, 1.0)
           t5: float64[3] = add(t1, t1)
           set_item(t3, 1, 2.0)
           return t5
         """,
+    )
+
+
+def test_cse_sees_through_arrays_that_are_cheaper_to_compute_again() -> None:
+    becomes(
+        transforms.cse,
+        """
+        graph f(a: float64[3]) -> float64[3]
+          t1: float64[3] = mul(a, 2.0)
+          t2: float64[3] = np.exp(t1)
+          t3: float64[3] = mul(a, 2.0)
+          t4: float64[3] = np.exp(t3)
+          t5: float64[2] = get_item(t1, slice(1, None, None))
+          t6: float64[2] = get_item(t3, slice(1, None, None))
+          t7: float64[2] = sub(t5, t6)
+          t8: float64[3] = add(t2, t4)
+          return t8
+        """,
+        """
+        graph f(a: float64[3]) -> float64[3]
+          t1: float64[3] = mul(a, 2.0)
+          t2: float64[3] = np.exp(t1)
+          t3: float64[3] = mul(a, 2.0)
+          t5: float64[2] = get_item(t1, slice(1, None, None))
+          t6: float64[2] = get_item(t3, slice(1, None, None))
+          t7: float64[2] = sub(t5, t6)
+          t8: float64[3] = add(t2, t2)
+          return t8
+        """,
+    )
+
+
+def test_cse_reads_an_array_that_was_written_after_it_was_equal() -> None:
+    becomes(
+        transforms.cse,
+        """
+        graph f(a: float64[3]) -> float64[3]
+          t1: float64[3] = mul(a, 2.0)
+          t3: float64[3] = mul(a, 2.0)
+          t2: float64[3] = np.exp(t1)
+          set_item(t1, 0, 1.0)
+          t4: float64[3] = np.exp(t3)
+          t5: float64[3] = np.exp(t1)
+          t6: float64[3] = add(t2, t4)
+          t8: float64[3] = add(t5, t6)
+          return t8
+        """,
+        "the same",
     )
 
 
@@ -620,6 +668,54 @@ def test_licm_moves_out_of_several_loops() -> None:
               i3: int = add(i2, 1)
               yield i3
           return i
+        """,
+    )
+
+
+# -- compose -------------------------------------------------------------------------------------------------
+
+
+def test_compose_keeps_objects_that_are_given_away_and_copies_that_may_be_written() -> None:
+    text = """
+        graph f(x: float64[2,3], y: float64[9], i: int64[2]) -> (float64[2,3], float64[6], float64[2])
+          t1: float64[3,2] = ndarray.T(x)
+          t2: float64[2,3] = ndarray.T(t1)
+          t3: float64[3,2] = np.reshape(x, (3, 2))
+          t4: float64[6] = np.reshape(t3, 6)
+          t5: float64[2] = get_item(y, i)
+          t6: float64[2] = get_item(t5, slice(None, None, None))
+          t7: (float64[2,3], float64[6], float64[2]) = tuple((t2, t4, t6))
+          return t7
+        """
+    becomes(transforms.compose, text, "the same")
+
+
+def test_compose_goes_through_several() -> None:
+    becomes(
+        transforms.compose,
+        """
+        graph f(y: float64[9], z: float64[2,3]) -> float64[3]
+          t1: float64[8] = get_item(y, slice(1, None, None))
+          t2: float64[7] = get_item(t1, slice(1, None, None))
+          t3: float64[3] = get_item(t2, slice(1, None, 2))
+          t4: float64[2,3] = np.exp(z)
+          t5: float64[6] = np.ravel(t4)
+          t6: float64[3,2] = np.reshape(t5, (3, 2))
+          t7: float64[3] = np.sum(t6, axis=1)
+          t8: float64[3] = add(t3, t7)
+          return t8
+        """,
+        """
+        graph f(y: float64[9], z: float64[2,3]) -> float64[3]
+          t1: float64[8] = get_item(y, slice(1, None, None))
+          t2: float64[7] = get_item(y, slice(2, 9, 1))
+          t3: float64[3] = get_item(y, slice(3, 9, 2))
+          t4: float64[2,3] = np.exp(z)
+          t5: float64[6] = np.ravel(t4)
+          t6: float64[3,2] = np.reshape(t4, (3, 2))
+          t7: float64[3] = np.sum(t6, axis=1)
+          t8: float64[3] = add(t3, t7)
+          return t8
         """,
     )
 
