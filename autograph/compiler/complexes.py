@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autograph.compiler import machine
-from autograph.compiler.elementwise import COST, ELEMENT, Lanes, NoRule, Parts, Rule
+from autograph.compiler.elementwise import COST, ELEMENT, Lanes, NoRule, Parts, Rule, mathematical
 from autograph.compiler.ir import Builder, float_literal
 from autograph.compiler.values import part, register
 
@@ -177,7 +177,6 @@ def library(b: Builder, name: str, *args: str) -> Parts:
 
 
 _LIBRARY = {
-    "exp": "cexp",
     "log": "clog",
     "sqrt": "csqrt",
     "sin": "csin",
@@ -202,6 +201,52 @@ for _name, _function in _LIBRARY.items():
     def _call(lanes: Lanes, dtype: np.dtype[Any], x: Parts, function: str = _function) -> Parts:
         found = library(lanes.b, function, *_as_double(lanes, dtype, *x))
         return lanes.cast(found, COMPLEX, dtype)
+
+
+@_extended("exp", 40)
+def _exp(lanes: Lanes, dtype: np.dtype[Any], x: Parts) -> Parts:
+    """exp(a) (cos b + i sin b) where that cannot overflow; else the C library's."""
+    b, kind, real = lanes.b, register(dtype), part(dtype)
+    sizes = [lanes.intrinsic("fabs", kind, p) for p in x]
+    limits = (700.0, 1e9) if kind == "double" else (80.0, 1e5)
+    tests = [lanes.compare("lt", real, s, lanes.real(limit, kind)) for s, limit in zip(sizes, limits)]
+    good = lanes.op("and", "i1", *tests)
+    if lanes.width > 1:
+        good = b.call("i1", f"llvm.vector.reduce.and.v{lanes.width}i1", f"{lanes.type('i1')} {good}")
+    quick, slow, after = b.label("quick"), b.label("slow"), b.label("exp")
+    b.branch(good, quick, slow, unlikely="else")
+    b.start(slow)
+    others = _each(lanes, dtype, x)
+    slow_end = b.block
+    b.jump(after)
+    b.start(quick)
+    size, cosine, sine = (
+        mathematical(lanes, name, real, p)[0] for name, p in (("exp", x[0]), ("cos", x[1]), ("sin", x[1]))
+    )
+    found = [lanes.op("fmul", kind, size, p) for p in (cosine, sine)]
+    quick_end = b.block
+    b.jump(after)
+    b.start(after)
+    results = []
+    for p, q in zip(found, others):
+        phi = b.phi(lanes.type(kind))
+        phi.incoming = [(p, quick_end), (q, slow_end)]
+        results.append(phi.name)
+    return tuple(results)
+
+
+def _each(lanes: Lanes, dtype: np.dtype[Any], x: Parts) -> Parts:
+    """The C library's exp, element by element."""
+    b, one, kind = lanes.b, Lanes(lanes.b), register(dtype)
+    if lanes.width == 1:
+        return one.cast(library(b, "cexp", *_as_double(one, dtype, *x)), COMPLEX, dtype)
+    t = lanes.type(kind)
+    vectors = ["poison", "poison"]
+    for k in range(lanes.width):
+        parts = [b.value(f"extractelement {t} {p}, i64 {k}") for p in x]
+        found = one.cast(library(b, "cexp", *_as_double(one, dtype, *parts)), COMPLEX, dtype)
+        vectors = [b.value(f"insertelement {t} {v}, {kind} {p}, i64 {k}") for v, p in zip(vectors, found)]
+    return tuple(vectors)
 
 
 def cube(lanes: Lanes, dtype: np.dtype[Any], x: Parts) -> Parts:

@@ -121,3 +121,12 @@ def test_products_of_arrays_are_rounded_as_numpy_rounds_them() -> None:
     check(lambda x, y: (x[3] * y[3], x[5] ** 2 + y[0]), z, w, native=False)
     check(lambda x, y: (x * 1j + y, x.conj() - y, -x, np.where(x == y, x, y)), z.reshape(1, 101), w)
     check(lambda x, y: (x * y)[::2] + y[::2], z.astype(np.complex64), w.astype(np.complex64))
+
+
+def test_exponentials_of_any_size() -> None:
+    parts = [0.0, -0.0, 1.5, -710.0, 710.0, 745.0, 1e9, 1e300, np.inf, -np.inf, np.nan]
+    z = np.array([complex(a, b) for a, b in itertools.product(parts, parts)])
+    with np.errstate(all="ignore"):
+        close(lambda x: (np.exp(x), np.exp(x[:40])), z)
+        close(lambda x: (np.exp(x * 1j), np.exp(x[1] * 2)), np.linspace(-20, 20, 101) + 0.5j)
+        close(lambda x: (np.exp(x * 1j),), (np.linspace(-20, 20, 101) + 0.5j).astype(np.complex64))
