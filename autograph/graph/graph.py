@@ -169,9 +169,8 @@ class Graph:
     def functions(self) -> list[Graph]:
         """This graph, then all graphs that it calls, directly or not, in order of first call."""
         found: list[Graph] = [self]
-        for operation in self.operations():
-            if operation.callee is not None and operation.callee not in found:
-                found.append(operation.callee)
+        for graph in found:
+            _callees(graph.body, found)
         return found
 
     def op_types(self) -> collections.Counter[str]:
@@ -189,7 +188,22 @@ class Graph:
 
 def region_operations(region: Region) -> Iterator[Operation]:
     """The operations of a region and of the regions inside it, in program order."""
+    found: list[Operation] = []
+    _operations(region, found)
+    return iter(found)
+
+
+def _operations(region: Region, found: list[Operation]) -> None:
     for operation in region.ops:
-        yield operation
+        found.append(operation)
         for nested in operation.regions:
-            yield from region_operations(nested)
+            _operations(nested, found)
+
+
+def _callees(region: Region, found: list[Graph]) -> None:
+    """Adds the graphs that a region calls to those found."""
+    for operation in region.ops:
+        if operation.callee is not None and operation.callee not in found:
+            found.append(operation.callee)
+        for nested in operation.regions:
+            _callees(nested, found)

@@ -23,6 +23,7 @@ __all__ = [
     "CHEAP",
     "IDENTITIES",
     "NOTHING",
+    "OUT_OF_PLACE",
     "READS",
     "RESHAPES",
     "SEES_IDENTITY",
@@ -46,6 +47,9 @@ READS = frozenset({core.CELL_GET, core.CELL_PEEK})
 
 STORED_READS = frozenset({*READS, containers.GET_ITEM, containers.LEN})
 """Ops that read from a list or cell what was put there, and do nothing else."""
+
+OUT_OF_PLACE = {op: arithmetic.BINARY[symbol] for symbol, op in arithmetic.INPLACE.items()}
+"""Ops that write their first operand, where it can be written: the op that does the same otherwise."""
 
 SEES_IDENTITY = frozenset({core.IS, OPS["np.shares_memory"], OPS["np.may_share_memory"]})
 """Ops that tell an object from an equal one."""
@@ -314,6 +318,10 @@ _add(_to_float, [core.TO_FLOAT])
 _add(_python(bool, int), [core.INDEX])
 _add(_python(*PYTHON), [core.TO_COMPLEX])
 _add(_some, (OPS["min"], OPS["max"]))
+
+for _inplace, _plain in OUT_OF_PLACE.items():
+    if _plain in HARMLESS:
+        HARMLESS[_inplace] = HARMLESS[_plain]
 
 PARTIAL = ("power", "ldexp", "left_shift", "right_shift", "gcd", "lcm")
 
@@ -595,3 +603,4 @@ IDENTITIES.update(
         containers.RANGE_ITEM: _nth,
     }
 )
+IDENTITIES.update({op: IDENTITIES[plain] for op, plain in OUT_OF_PLACE.items() if plain in IDENTITIES})

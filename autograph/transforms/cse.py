@@ -9,11 +9,11 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from autograph.graph.graph import Graph, Operation, Region, Tensor
+from autograph.graph.graph import Graph, Operation, Region, Tensor, region_operations
 from autograph.graph.types import BOTTOM, Array, Ref, SeqT, TupleT, Type, Union, const_key
-from autograph.ops.algebra import CHEAP, READS, STORED_READS, is_view
-from autograph.transforms.memory import Memory, is_mutable
-from autograph.transforms.rewrite import EFFECTS, Changes, apply, bodies, traits
+from autograph.ops.algebra import CHEAP, OUT_OF_PLACE, READS, STORED_READS, is_view
+from autograph.transforms.memory import Memory
+from autograph.transforms.rewrite import EFFECTS, Changes, apply, bodies, is_mutable, traits
 
 __all__ = ["cse"]
 
@@ -44,10 +44,25 @@ def cse(graph: Graph) -> Graph:
     """
     changes = Changes()
     for function in bodies(graph):
+        if not _may_repeat(function):
+            continue
         memory = Memory(function)
         if not memory.sees_values:
             _Merging(memory, changes, function.host).region(function.body)
     return apply(graph, changes)
+
+
+def _may_repeat(graph: Graph) -> bool:
+    """Whether two operations have the same op and operands: a quick look that spares the thorough one."""
+    seen: set[tuple[Any, ...]] = set()
+    for operation in region_operations(graph.body):
+        op = operation.op
+        if op is not None and ("effect" not in op.traits or op in READS):
+            key = (OUT_OF_PLACE.get(op, op), *map(id, operation.inputs))
+            if key in seen:
+                return True
+            seen.add(key)
+    return False
 
 
 class _Merging:
@@ -68,12 +83,13 @@ class _Merging:
                 self.operation(operation, added)
                 continue
             repeats = operation.name != "cond"  # a loop, or a handler, may come after its own writes
-            if repeats:
-                self.forget(operation)
+            before = self.versions
             for inner in operation.regions:
-                self.region(inner)
+                self.versions = before.copy()  # a branch does not see what the other one writes
                 if repeats:
                     self.forget(operation)
+                self.region(inner)
+            self.versions = before
             self.forget(operation)
         for key in added:
             del self.known[key]
@@ -97,6 +113,7 @@ class _Merging:
         if versions is None or (is_mutable(made) and not _is_plain(made)):
             return
         view = "view" in effects
+        op = OUT_OF_PLACE.get(op, op)
         try:
             key = (op, self.key(operation.args, view), self.key(operation.kwargs, view), versions)
             found = self.known.get(key)

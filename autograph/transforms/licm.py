@@ -11,8 +11,8 @@ import functools
 from autograph.graph.graph import Graph, Operation, Region, Tensor, region_operations
 from autograph.graph.types import BOTTOM, Array
 from autograph.ops.algebra import is_bounded, never_raises
-from autograph.transforms.memory import Memory, is_mutable
-from autograph.transforms.rewrite import Changes, apply, bodies, has_effect
+from autograph.transforms.memory import Memory
+from autograph.transforms.rewrite import Changes, apply, bodies, has_effect, is_mutable
 
 __all__ = ["licm"]
 

@@ -11,29 +11,11 @@ from typing import Any
 
 from autograph.graph.graph import Graph, Operation, Tensor, region_operations
 from autograph.graph.tree import leaves
-from autograph.graph.types import Array, Const, Py, Scalar, Singleton, TupleT, Type, Union
+from autograph.graph.types import Array, Type, Union
 from autograph.ops.algebra import READS, SEES_IDENTITY
-from autograph.transforms.rewrite import EFFECTS, has_effect, traits
+from autograph.transforms.rewrite import EFFECTS, has_effect, is_mutable, traits
 
-__all__ = ["Memory", "is_mutable"]
-
-_IMMUTABLE = (Py, Scalar, Const, Singleton)
-
-
-def is_mutable(t: Type) -> bool:
-    """Whether a value of a type is, or holds, something that can be written.
-
-    >>> is_mutable(Py(int)), is_mutable(TupleT((Py(int), Py(str))))
-    (False, False)
-    """
-    kind = type(t)
-    if kind in _IMMUTABLE:
-        return False
-    if isinstance(t, Union):
-        return any(map(is_mutable, t.members))
-    if isinstance(t, TupleT):
-        return any(map(is_mutable, t.items))
-    return True
+__all__ = ["Memory"]
 
 
 def _is_array(t: Type) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from autograph.graph.graph import Graph, Operation, Place, Region, Tensor
 from autograph.graph.tree import NESTED
-from autograph.graph.types import Const, TupleT, Type, const_key
+from autograph.graph.types import Const, Py, Scalar, Singleton, TupleT, Type, Union, const_key
 
 SIMPLE = frozenset({bool, int, float, complex, str, bytes, type(None)})
 """Classes of constants that may stand anywhere a tensor of their value stood."""
@@ -216,13 +216,36 @@ EFFECTS = frozenset({"writes", "host", "effect"})
 _NONE: frozenset[str] = frozenset()
 
 
+_IMMUTABLE = (Py, Scalar, Const, Singleton)
+
+
+def is_mutable(t: Type) -> bool:
+    """Whether a value of a type is, or holds, something that can be written.
+
+    >>> is_mutable(Py(int)), is_mutable(TupleT((Py(int), Py(str))))
+    (False, False)
+    """
+    kind = type(t)
+    if kind in _IMMUTABLE:
+        return False
+    if isinstance(t, Union):
+        return any(map(is_mutable, t.members))
+    if isinstance(t, TupleT):
+        return any(map(is_mutable, t.items))
+    return True
+
+
 def traits(operation: Operation) -> frozenset[str]:
-    """The traits of an operation that has an op, with these operands."""
+    """The traits of an operation that has an op, with these operands: `n += 1` writes nothing."""
     op = operation.op
     if not op.traits and op.out is None and not operation.kwargs:
         return _NONE
     found: frozenset[str] = op.effects(operation.args, operation.kwargs)
-    return found
+    if "writes" not in found or type(operation.args[0]) is not Tensor:
+        return found
+    if any(is_mutable(t._ag_type) for t in operation.inputs):
+        return found
+    return found - {"writes", "view"}
 
 
 def has_effect(operation: Operation) -> bool:

@@ -69,6 +69,26 @@ def test_prune_keeps_what_may_raise_or_has_an_effect() -> None:
     )
 
 
+def test_prune_knows_that_numbers_are_not_changed_in_place() -> None:
+    becomes(
+        transforms.prune,
+        """
+        graph f(x: float, a: float64[3], b: float64) -> =None
+          t1: float = iadd(x, 1.0)
+          t2: float64 = imul(b, 2.0)
+          t3: float64[3] = iadd(a, 1.0)
+          t4: float = itruediv(1.0, x)
+          return None
+        """,
+        """
+        graph f(x: float, a: float64[3], b: float64) -> =None
+          t3: float64[3] = iadd(a, 1.0)
+          t4: float = itruediv(1.0, x)
+          return None
+        """,
+    )
+
+
 def test_prune_drops_results_of_branches_and_empty_branches() -> None:
     becomes(
         transforms.prune,
@@ -387,6 +407,59 @@ def test_cse_merges_into_bodies_but_not_out_of_them() -> None:
     )
 
 
+def test_cse_reads_in_one_branch_what_the_other_one_writes() -> None:
+    becomes(
+        transforms.cse,
+        """
+        graph f(a: float64[3], c: bool) -> float64
+          t1: float64 = get_item(a, 0)
+          cond(c)
+            then
+              set_item(a, 0, 1.0)
+              t2: float64 = get_item(a, 0)
+              print(t2)
+            else
+              t3: float64 = get_item(a, 0)
+              print(t3)
+          t4: float64 = get_item(a, 0)
+          t5: float64 = add(t1, t4)
+          return t5
+        """,
+        """
+        graph f(a: float64[3], c: bool) -> float64
+          t1: float64 = get_item(a, 0)
+          cond(c)
+            then
+              set_item(a, 0, 1.0)
+              t2: float64 = get_item(a, 0)
+              print(t2)
+            else
+              print(t1)
+          t4: float64 = get_item(a, 0)
+          t5: float64 = add(t1, t4)
+          return t5
+        """,
+    )
+
+
+def test_cse_reads_again_in_a_handler() -> None:
+    text = """
+        graph f(a: float64[3], i: int) -> float64
+          t1: float64 = get_item(a, 0)
+          try()
+            body
+              set_item(a, 0, 1.0)
+              set_item(a, i, 2.0)
+            except $IndexError (e: object[$IndexError])
+              t2: float64 = get_item(a, 0)
+              print(t2)
+          t3: float64 = get_item(a, 0)
+          t4: float64 = add(t1, t3)
+          return t4
+        """
+    becomes(transforms.cse, text, "the same", {"IndexError": IndexError})
+
+
 def test_cse_tells_constants_apart_by_class_and_sign() -> None:
     becomes(
         transforms.cse,
@@ -501,6 +574,31 @@ def test_cse_merges_arrays_and_views_that_are_only_read() -> None:
           t5: float64[3] = add(t1, t1)
           set_item(t3, 1, 2.0)
           return t5
+        """,
+    )
+
+
+def test_cse_merges_what_adds_in_place_and_out_of_place() -> None:
+    becomes(
+        transforms.cse,
+        """
+        graph f(x: float, a: float64[3]) -> float64
+          t1: float64 = get_item(a, 0)
+          t2: float = iadd(x, 1.0)
+          t3: float = add(x, 1.0)
+          t4: float64 = get_item(a, 0)
+          t5: float64 = mul(t1, t2)
+          t6: float64 = mul(t4, t3)
+          t7: float64 = add(t5, t6)
+          return t7
+        """,
+        """
+        graph f(x: float, a: float64[3]) -> float64
+          t1: float64 = get_item(a, 0)
+          t2: float = iadd(x, 1.0)
+          t5: float64 = mul(t1, t2)
+          t7: float64 = add(t5, t5)
+          return t7
         """,
     )
 
