@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from autograph.compiler import unions
 from autograph.compiler.lowering import FunctionLowering
 from autograph.compiler.machine import QUICK_LOOPS
-from autograph.compiler.values import Known, Memory, Number, register, scalar_dtype
+from autograph.compiler.values import Known, Memory, Number
 from autograph.graph.graph import Operation, Region, Tensor
 from autograph.graph.types import Const
 
@@ -31,7 +32,7 @@ OPERATIONS = frozenset(
         *("imod", "iand", "ior", "ixor", "neg", "pos", "invert", "abs"),
         *("not", "bool", "lt", "le", "gt", "ge", "eq", "ne"),
         *("float", "int", "index", "min", "max", "get_item", "set_item", "range_item"),
-        *("len", "item", "ndarray.shape"),
+        *("len", "item", "ndarray.shape", "is_type", "narrow"),
     }
 )
 """What a loop may hold to be worth two copies, beside functions of NumPy and math."""
@@ -182,7 +183,7 @@ def eligible(f: FunctionLowering, operation: Operation) -> int | None:
         return None
     for i, param in enumerate(head.params):
         same = turn.results[i] is turn.params[i]
-        if not same and scalar_dtype(param._ag_type) is None and not isinstance(param._ag_type, Const):
+        if not same and not unions.is_number_type(param._ag_type) and not isinstance(param._ag_type, Const):
             return None
     bound = test.args[1]
     if any(bound is p for p in head.params):
@@ -202,7 +203,7 @@ def _simple(region: Region) -> bool:
                 return False
             continue
         known = operation.name in OPERATIONS or operation.name.startswith(("np.", "math."))
-        if not known or not all(scalar_dtype(t._ag_type) is not None or _plain(t) for t in operation.outputs):
+        if not known or not all(unions.is_number_type(t._ag_type) or _plain(t) for t in operation.outputs):
             return False
     return True
 
@@ -218,11 +219,14 @@ def lower(f: FunctionLowering, operation: Operation, counter: int) -> None:
     b = f.b
     head, turn = operation.regions
     inits = [f.value_of(a) for a in operation.args]
-    carried = [f.number(v) if scalar_dtype(p._ag_type) is not None else v for v, p in zip(inits, head.params)]
+    carried = [
+        unions.like(f, v, p._ag_type) if unions.is_number_type(p._ag_type) else v
+        for v, p in zip(inits, head.params)
+    ]
     varying = [
         i
         for i, p in enumerate(head.params)
-        if scalar_dtype(p._ag_type) is not None
+        if unions.is_number_type(p._ag_type)
         and turn.results is not None
         and turn.results[i] is not turn.params[i]
     ]
@@ -260,19 +264,17 @@ def lower(f: FunctionLowering, operation: Operation, counter: int) -> None:
     loops.lower_checked(f, operation)
     if f.dead:
         raise AssertionError("a counted loop ends")
-    others = [f.number(f.env[id(operation.outputs[i])]) for i in varying]
+    others = [unions.like(f, f.env[id(operation.outputs[i])], head.params[i]._ag_type) for i in varying]
     b.jump(after)
     checked_end = b.block
     b.switch(quick_end)
     b.jump(after)
     b.start(after)
     for i, mine, other in zip(varying, ends, others):
-        parts = []
-        for p, q in zip(mine.parts, other.parts):
-            phi = b.phi(register(mine.dtype))
-            phi.incoming = [(p, quick_end), (q, checked_end)]
-            parts.append(phi.name)
-        f.env[id(operation.outputs[i])] = Number(other.type, other.dtype, tuple(parts), other.low, None)
+        joined = unions.join(f, [other, mine], [checked_end, quick_end])
+        if isinstance(other, Number):
+            joined.low = other.low
+        f.env[id(operation.outputs[i])] = joined
     f.compilation.marks.add(QUICK_LOOPS)
     b.heavy = True
 
@@ -284,7 +286,7 @@ def _copy(
     varying: list[int],
     counter: int,
     bound: Number,
-) -> list[Number]:
+) -> list[Any]:
     """The quick copy; gives what it carries at its end."""
     b = f.b
     head, turn = operation.regions
@@ -296,14 +298,14 @@ def _copy(
     for i, (param, value) in enumerate(zip(head.params, carried)):
         if i in varying:
             phis[i] = []
-            for p in value.parts:
-                phi = b.phi(register(value.dtype))
+            for kind, p in unions.pieces(value):
+                phi = b.phi(kind)
                 phi.incoming.append((p, before))
                 phis[i].append(phi)
             low = value.low if i == counter else None
-            line = (1, 0) if i == counter else None
-            number = Number(param._ag_type, value.dtype, tuple(p.name for p in phis[i]), low, None, line)
-            value = number
+            value = unions.rebuilt(value, iter([p.name for p in phis[i]]))
+            if i == counter:
+                value.low, value.line = low, (1, 0)
         elif isinstance(param._ag_type, Const):
             value = Known(param._ag_type.value)
         f.env[id(param)] = value
@@ -317,9 +319,9 @@ def _copy(
     if not f.region(turn):
         raise AssertionError("the end of a counted loop's turn is reached")
     for i in varying:
-        number = f.number(f.value_of(turn.results[i]))
-        for phi, p in zip(phis[i], number.parts):
+        again = unions.like(f, f.value_of(turn.results[i]), head.params[i]._ag_type)
+        for phi, (_, p) in zip(phis[i], unions.pieces(again)):
             phi.incoming.append((p, b.block))
     b.jump(start)
     b.start(done)
-    return [f.number(v) for v in ends]
+    return ends

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from autograph.compiler import arrays
+from autograph.compiler import arrays, unions
 from autograph.compiler.ir import Phi
 from autograph.compiler.lowering import SMALL, FunctionLowering
 from autograph.compiler.values import (
@@ -15,6 +15,7 @@ from autograph.compiler.values import (
     Memory,
     Number,
     Value,
+    alternatives,
     array_type,
     register,
     scalar_dtype,
@@ -27,7 +28,7 @@ from autograph.graph.types import Const
 class Carried:
     """One carried value: how it is represented, and its phis."""
 
-    kind: str  # number, object, array (an object), memory, elements
+    kind: str  # number, tagged, object, array (an object), memory, elements
     param: Tensor
     value: Value
     phis: list[Phi] = dataclasses.field(default_factory=list)
@@ -80,7 +81,10 @@ def lower_checked(f: FunctionLowering, operation: Operation) -> None:
         if isinstance(leaf, Tensor) and isinstance(f.value_of(leaf), Lazy):
             f._settle(leaf)
     middle = [f.value_of(r) for r in head.results[1:]]
-    middle = [f.number(v) if scalar_dtype(p._ag_type) is not None else v for v, p in zip(middle, turn.params)]
+    middle = [
+        unions.like(f, v, p._ag_type) if unions.is_number_type(p._ag_type) else v
+        for v, p in zip(middle, turn.params)
+    ]
     body, after = b.label("turn"), b.label("done")
     if isinstance(test, Known):
         b.jump(body if test.value else after)
@@ -107,7 +111,7 @@ def lower_checked(f: FunctionLowering, operation: Operation) -> None:
 
 def _described(carried: list[Carried | None]) -> str:
     """A line of the listing: where the values live that a loop carries."""
-    homes = {"number": "registers", "elements": "registers", "memory": "arrays"}
+    homes = {"number": "registers", "tagged": "registers", "elements": "registers", "memory": "arrays"}
     found: dict[str, list[str]] = {}
     for c in carried:
         if c is not None:
@@ -175,6 +179,12 @@ def _before(f: FunctionLowering, operation: Operation, i: int, param: Tensor, in
         else:
             number = dataclasses.replace(number, high=None)
         return Carried("number", param, number)
+    if alternatives(t):
+        value = unions.like(f, init, t)
+        if same:
+            f.env[id(param)] = value
+            return None
+        return Carried("tagged", param, value)
     if same and not isinstance(init, (Known, Lazy)) and not (array and _needs_object(f, operation, i)):
         return None
     if array is None:
@@ -235,6 +245,8 @@ def _phis(f: FunctionLowering, c: Carried, before: str) -> Value:
         assert isinstance(v, Number)
         parts = tuple(phi(register(v.dtype), p) for p in v.parts)
         return Number(t, v.dtype, parts, v.low, None)
+    if c.kind == "tagged":
+        return unions.rebuilt(v, iter([phi(kind, p) for kind, p in unions.pieces(v)]))  # type: ignore[no-any-return]
     if c.kind == "object":
         return f.from_slot(c.slot, t, c.param)
     if c.kind == "array":
@@ -273,6 +285,9 @@ def _again(f: FunctionLowering, operation: Operation, carried: list[Carried | No
         if c.kind == "number":
             number = f.number(value)
             incoming += list(zip(c.phis, number.parts))
+        elif c.kind == "tagged":
+            same = unions.like(f, value, c.param._ag_type)
+            incoming += list(zip(c.phis, (name for _, name in unions.pieces(same))))
         elif c.kind == "object":
             owners.append((c.slot, f.owned(leaf)))
         elif c.kind == "array":

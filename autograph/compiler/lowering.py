@@ -26,8 +26,10 @@ from autograph.compiler.values import (
     Number,
     Object,
     Range,
+    Tagged,
     Tuple,
     Value,
+    alternatives,
     array_type,
     register,
     scalar_dtype,
@@ -533,6 +535,10 @@ class FunctionLowering:
         array = array_type(t)
         if array is not None:
             return self.unpack_array(slot, array, tensor)
+        if types := alternatives(t):
+            from autograph.compiler import unions
+
+            return unions.unbox(self, self.get_slot(slot), types)
         return Object(t, slot)
 
     def unpack_array(self, slot: int, t: Any, tensor: Tensor | None) -> Memory:
@@ -654,6 +660,10 @@ class FunctionLowering:
             return result, True
         if isinstance(value, Number):
             return self.box_number(value), True
+        if isinstance(value, Tagged):
+            from autograph.compiler import unions
+
+            return unions.box(self, value), True
         raise Unsupported(f"boxing {type(value).__name__}")
 
     def box_number(self, value: Number) -> str:
@@ -713,6 +723,13 @@ class FunctionLowering:
             if owned:
                 self.decref(pointer)
             return Number(t, dtype, parts)
+        if types := alternatives(t):
+            from autograph.compiler import unions
+
+            number = unions.unbox(self, pointer, types)
+            if owned:
+                self.decref(pointer)
+            return number
         slot = self.new_slot()
         self.set_slot(slot, pointer if owned else self.incref(pointer))
         return self.from_slot(slot, t, tensor)
@@ -933,6 +950,10 @@ class FunctionLowering:
             self.flush(keep)
         lower = RULES.get(operation.name)
         if lower is not None:
+            if any(isinstance(self.env.get(id(t)), Tagged) for t in operation.inputs):
+                from autograph.compiler import unions
+
+                lower = unions.rule_for(operation.name, lower)
             result = lower(self, operation, *self.operands(operation.args), **self.operands(operation.kwargs))
             if result is not None:
                 if operation.outputs:
@@ -1400,6 +1421,12 @@ class Joins:
                 value = self._in(0, env, lambda: self._object(leaf, t, out))
             f.env[id(out)] = value
             return
+        if alternatives(t):
+            from autograph.compiler import unions
+
+            mixed = [self._in(i, env, self._mixed, leaf, t) for i, (env, leaf) in enumerate(sources)]
+            self.todo.append(lambda: f.env.__setitem__(id(out), unions.join(f, mixed, self.blocks)))
+            return
         dtype = scalar_dtype(t)
         if dtype is not None:
             numbers = [self._in(i, env, self._numbered, leaf) for i, (env, leaf) in enumerate(sources)]
@@ -1416,6 +1443,11 @@ class Joins:
 
     def _numbered(self, leaf: Any) -> Number:
         return self.function.number(self.function.value_of(leaf))
+
+    def _mixed(self, leaf: Any, t: Type) -> Value:
+        from autograph.compiler import unions
+
+        return unions.like(self.function, self.function.value_of(leaf), t)  # type: ignore[no-any-return]
 
     def _put(self, slot: int, leaf: Any) -> None:
         self.function.set_slot(slot, self.function.owned(leaf))
@@ -1598,7 +1630,7 @@ def compile_graph(
     graph: Graph, layouts: tuple[int, ...] = (), distinct: bool = True
 ) -> tuple[Compilation, str]:
     """Lowers a graph and those that it calls; gives the compilation and its IR."""
-    from autograph.compiler import arrays, containers, numbers  # noqa: F401 - they register their rules
+    from autograph.compiler import arrays, containers, numbers, unions  # noqa: F401 - they register their rules
 
     plan = Plan(layouts=layouts, distinct=distinct)
     for g in graph.functions():  # without a look at the results, their second use would start all over

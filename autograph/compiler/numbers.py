@@ -18,13 +18,14 @@ from autograph.compiler.values import (
     Lazy,
     Memory,
     Number,
+    Tagged,
     Value,
     is_number,
     register,
     scalar_dtype,
 )
 from autograph.graph.graph import Operation
-from autograph.graph.types import Py, Scalar
+from autograph.graph.types import Py, Scalar, Type
 
 INT, FLOAT, BOOL = np.dtype(np.int64), np.dtype(float), np.dtype(bool)
 ARITHMETIC = (
@@ -157,6 +158,39 @@ def _int_with_float(f: FunctionLowering, operation: Operation, x: Number, y: Num
     shifted = b.value(f"add i64 {whole.ir}, {2**53}")
     small = b.value(f"icmp ule i64 {shifted}, {2**54}")
     return _joined(f, operation, small, lambda: (lanes.compare(operation.name, FLOAT, *operands),), BOOL)[0]
+
+
+def compared_exactly(
+    f: FunctionLowering, operation: Operation, name: str, x: Number, y: Number
+) -> str | None:
+    """Compares two real numbers as Python or NumPy does, without a call; None where a check may be needed."""
+    lanes, b = Lanes(f.b), f.b
+    kinds = x.dtype.kind + y.dtype.kind
+    if set(kinds) <= set("biu"):
+        small = any(n.dtype.itemsize < 8 and not n.weak for n in (x, y))
+        return None if small and x.type != y.type else _compared_integers(f, name, x, y)
+    if "c" in kinds:
+        return None
+    if not (x.weak and y.weak):
+        resolved = arrays.resolve(UFUNC_OF[name], [x, y])
+        if resolved is None:
+            return None
+        return lanes.compare(
+            name, resolved[0], *(arrays.convert(f, operation, n, resolved[0]).ir for n in (x, y))
+        )
+    p, q = (_double(f, n) for n in (x, y))
+    plain = lanes.compare(name, FLOAT, p, q)
+    if kinds == "ff":
+        return plain
+    # the nearest float of an integer is on the right side of another float, or equal to it
+    whole, real, swapped = (x, q, False) if x.dtype.kind in "bi" else (y, p, True)
+    floor = b.call("i64", "llvm.fptosi.sat.i64.f64", f"double {real}")
+    huge = b.value(f"fcmp oge double {real}, {float_literal(2.0**63)}")
+    pair = (floor, _as_int(f, whole).ir) if swapped else (_as_int(f, whole).ir, floor)
+    exact = lanes.compare(name, INT, *pair)
+    beyond = {"lt": not swapped, "le": not swapped, "gt": swapped, "ge": swapped}[name]
+    exact = b.value(f"select i1 {huge}, i1 {str(beyond).lower()}, i1 {exact}")
+    return b.value(f"select i1 {b.value(f'fcmp oeq double {p}, {q}')}, i1 {exact}, i1 {plain}")
 
 
 def _joined(
@@ -709,11 +743,23 @@ def extremum(f: FunctionLowering, operation: Operation, *args: Value, **options:
         from autograph.compiler import members
 
         return members.extremum(f, operation, args[0])
-    if options or len(args) < 2 or dtype is None or dtype.kind == "c" or not all(is_scalar(a) for a in args):
+    if options or len(args) < 2 or not all(is_scalar(a) or isinstance(a, Tagged) for a in args):
+        return None
+    if values.alternatives(out):
+        from autograph.compiler import unions
+
+        return unions.extremum(f, operation, [a if isinstance(a, Tagged) else f.number(a) for a in args])
+    if dtype is None or dtype.kind == "c" or not all(is_scalar(a) for a in args):
         return None
     numbers = [f.number(a) for a in args]
     if any(n.type != out for n in numbers):
         return None
+    return _extremum(f, operation, out, dtype, numbers)
+
+
+def _extremum(
+    f: FunctionLowering, operation: Operation, out: Type, dtype: np.dtype[Any], numbers: list[Number]
+) -> Number:
     b, lanes = f.b, Lanes(f.b)
     best = numbers[0]
     for other in numbers[1:]:
@@ -830,7 +876,7 @@ def identity(f: FunctionLowering, operation: Operation, a: Value, b: Value) -> V
     left, right = operation.args
     if left is right:
         return Known(True)
-    if is_scalar(a) or is_scalar(b):
+    if is_scalar(a) or is_scalar(b) or isinstance(a, Tagged) or isinstance(b, Tagged):
         from autograph.compiler.lowering import Unsupported
 
         raise Unsupported("the identity of numbers is asked for")
@@ -839,7 +885,7 @@ def identity(f: FunctionLowering, operation: Operation, a: Value, b: Value) -> V
 
 @rule("check_bound")
 def check_bound(f: FunctionLowering, operation: Operation, value: Value, *rest: Value) -> Value | None:
-    return value if isinstance(value, (Number, Memory, Elements)) else None
+    return value if isinstance(value, (Number, Tagged, Memory, Elements)) else None
 
 
 __all__ = ["is_array", "is_number", "is_scalar"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.graph.types import Array, Const, Py, Scalar, TupleT, Type
+from autograph.graph.types import Array, Const, Py, Scalar, TupleT, Type, Union, generalize
 
 Ir = str
 """The text of an IR operand: a name or a literal."""
@@ -68,6 +68,16 @@ def scalar_dtype(t: Type) -> np.dtype[Any] | None:
     return None
 
 
+def alternatives(t: Type) -> tuple[Type, ...]:
+    """The types of the numbers that a union is of, always in the same order; none if it is of others."""
+    if not isinstance(t, Union):
+        return ()
+    found = {generalize(m) for m in t.members}
+    if not 2 <= len(found) <= 4 or any(scalar_dtype(m) is None for m in found):
+        return ()
+    return tuple(sorted(found, key=repr))
+
+
 class Value:
     """Base of all values."""
 
@@ -99,6 +109,18 @@ class Number(Value):
     @property
     def weak(self) -> bool:
         return isinstance(self.type, Py)
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Tagged(Value):
+    """A number of one of several types; at run time the tag, an i8, is its place among them.
+
+    `numbers` has one for each type; those of one dtype are in the same registers.
+    """
+
+    types: tuple[Type, ...]
+    numbers: tuple[Number, ...]
+    tag: Ir
 
 
 @dataclasses.dataclass(eq=False, slots=True)
@@ -197,6 +219,7 @@ __all__ = [
     "Number",
     "Object",
     "Range",
+    "Tagged",
     "Tuple",
     "TupleT",
     "Value",

@@ -1,0 +1,150 @@
+"""Numbers of one of several types in registers: each operation does what it does for the type at hand."""
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,assignment"
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autograph as ag
+
+
+@pytest.fixture(autouse=True)
+def native(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOGRAPH_BACKEND", "native")
+
+
+def largest(x, start):
+    for v in range(len(x)):
+        start = max(start, x[v])
+    return start
+
+
+def smallest(x, a, b):
+    for i in range(len(x)):
+        a = min(a, int(x[i]), b, float(x[i]))
+    return a
+
+
+def total(x):
+    t = 0
+    for v in x:
+        t += v
+    return t / 2, t * t, -t, abs(t), t > 3, not t, float(t), int(t)
+
+
+def mixed(x, c):
+    t = 0.0
+    if c:
+        t = x[0]
+    y = np.zeros(3)
+    y[1] = t
+    y[0] += t
+    return t**2, 1 / t, t // 2, t % 2, np.sqrt(t + 9), round(t), y * t, [t, 1], (t,), {"a": t}
+
+
+def indices(x, n):
+    k = 1
+    if n > 2:
+        k = x[n]
+    s = 0
+    for i in range(k, len(x)):
+        s += i
+    return x[k], k + 1, k * 2**61, s, isinstance(k, int), k is None, str(k), f"{k}"
+
+
+def truths(x, n):
+    b = n > 3
+    if n > 2:
+        b = x[n] > 1
+    return not b, b + 1, b and n, b or x[0], int(b), b & True
+
+
+def four(x, n):
+    k = 1
+    if n > 2:
+        k = 2.5
+    if n > 4:
+        k = x[0]
+    if n > 5:
+        k = True
+    return k, k + 1, k * x[1], k < 2, bool(k)
+
+
+def inner(y):
+    j = len(y) - 1
+    while j >= 0 and y[j] > 1.0:
+        y[j] = 0.0
+        j -= 1
+    return j
+
+
+def power(n):
+    return 2 ** (n % 5 - 2)
+
+
+def passed(x, n):
+    def helper(v):
+        return v * 2
+
+    t = 0.0
+    for i in range(n):
+        t = t + x[i] if i else 1
+        t = helper(t)
+    return helper(t)
+
+
+INTEGERS = np.array([3, 1, 4, 1, 5, 9])
+FLOATS = INTEGERS + 0.5
+
+CASES: list[tuple[Any, tuple[Any, ...]]] = [
+    *(
+        (largest, (x, s))
+        for x in (FLOATS, -FLOATS, INTEGERS, FLOATS.astype(np.float32))
+        for s in (0, 0.0, 4.5)
+    ),
+    (largest, (np.array([np.nan, 1.0]), 0.0)),
+    (largest, (np.array([1.0, np.nan, 2.0]), 0)),
+    (smallest, (FLOATS, 0, 1.0)),
+    (smallest, (-FLOATS, 7, 2.5)),
+    (smallest, (FLOATS * 1e17, 2**60, 2.0**60)),
+    (smallest, (np.array([2.0**62, 3.0]), 2**62 + 1, 2.0**62)),
+    (smallest, (np.array([2.0**53]), 2**53 + 1, 2.0**53)),
+    (smallest, (np.array([-(2.0**53)]), -(2**53) - 1, -(2.0**53))),
+    (smallest, (np.array([2.0**53]), 2**63 - 1, 2.0**63)),
+    (smallest, (np.array([1.0]), 1, float("nan"))),
+    *((total, (x,)) for x in (FLOATS, INTEGERS, FLOATS[:0], FLOATS > 4)),
+    *((mixed, (x, c)) for x in (FLOATS, -FLOATS) for c in (True, False)),
+    *((indices, (INTEGERS, n)) for n in range(1, 6)),
+    *((truths, (INTEGERS, n)) for n in range(1, 6)),
+    *((four, (FLOATS, n)) for n in range(1, 7)),
+    (inner, (FLOATS,)),
+    (inner, (FLOATS - 3.0,)),
+    *((power, (n,)) for n in (7, 3, 0)),
+    *((passed, (FLOATS, n)) for n in range(4)),
+]
+
+
+def outcome(function: Any, arguments: tuple[Any, ...]) -> str:
+    given = copy.deepcopy(arguments)
+    try:
+        return repr((function(*given), given))
+    except Exception as error:
+        return repr((type(error), str(error), given))
+
+
+@pytest.mark.parametrize(("function", "arguments"), CASES)
+def test_type_and_value_are_those_of_python(function: Any, arguments: tuple[Any, ...]) -> None:
+    converted = ag.to_graph(function)
+    assert outcome(converted, arguments) == outcome(function, arguments)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"), [(largest, (FLOATS, 0.0)), (total, (FLOATS,)), (inner, (FLOATS,))]
+)
+def test_nothing_is_called_back(function: Any, arguments: tuple[Any, ...]) -> None:
+    assert "calls back" not in ag.to_graph(function).explain(*copy.deepcopy(arguments))
