@@ -227,9 +227,17 @@ def build(f: FunctionLowering, operation: Operation, op: Map, values: list[Any])
     lazy = Lazy(op.result, dims, op, tuple(prepared), cost)
     if _small(dims) and f.is_pure(out) and id(out) not in f.plan.memory:
         return elements(f, lazy)
+    shared = f.uses.get(id(out), 0) > 1
     size = 1 + sum(f.sizes[id(v)][1] for v in prepared if id(v) in f.sizes)
-    f.sizes[id(lazy)] = lazy, size
-    if f.uses.get(id(out), 0) > 1 or cost > 400 or size > LONGEST:
+    mixed = shared or any(f.sizes[id(v)][2] for v in prepared if id(v) in f.sizes)
+    if mixed:  # what is read several times is computed once
+        maps = maps_of(lazy)
+        size = len(maps)
+        cost = sum(COST.get(m.op.name, 1) for m in maps)
+        cost += sum(v.cost for v in leaves_of(lazy) if isinstance(v, Computed))
+        lazy.cost = cost
+    f.sizes[id(lazy)] = lazy, size, mixed
+    if (shared and id(out) not in f.fused) or cost > 400 or size > LONGEST:
         return materialize(f, lazy, out if id(out) in f.plan.objects else None)
     return lazy
 
@@ -562,36 +570,33 @@ def count_loop(f: FunctionLowering, start: Any, stop: Any, step: int, body: Call
     f.evaluated.clear()
 
 
-def leaves_of(v: Any, out: list[Any] | None = None) -> list[Any]:
+def leaves_of(v: Any) -> list[Any]:
     """The arrays and numbers that a lazy array is computed of."""
-    out = [] if out is None else out
-    if isinstance(v, Lazy) and not isinstance(v, Computed):
-        for a in v.args:
-            leaves_of(a, out)
-    else:
-        out.append(v)
-    return out
+    return [x for x in _all_of(v) if not isinstance(x, Lazy) or isinstance(x, Computed)]
 
 
-def read_by(v: Any, out: list[Memory] | None = None) -> list[Memory]:
+def read_by(v: Any) -> list[Memory]:
     """All arrays in memory that a value is computed of."""
-    out = [] if out is None else out
-    if isinstance(v, Lazy):
-        for a in v.args:
-            read_by(a, out)
-    elif isinstance(v, Memory):
-        out.append(v)
-    return out
+    return [x for x in _all_of(v, into_computed=True) if isinstance(x, Memory)]
 
 
-def maps_of(v: Value, out: list[Lazy] | None = None) -> list[Lazy]:
-    out = [] if out is None else out
-    if not isinstance(v, Lazy) or isinstance(v, Computed):
-        return out
-    out.append(v)
-    for a in v.args:
-        maps_of(a, out)
-    return out
+def maps_of(v: Value) -> list[Lazy]:
+    """The functions that a lazy array is computed by, the last one first."""
+    return [x for x in _all_of(v) if isinstance(x, Lazy) and not isinstance(x, Computed)]
+
+
+def _all_of(v: Any, into_computed: bool = False) -> list[Any]:
+    """A value and all that it is computed of, each once, before its arguments."""
+    found: dict[int, Any] = {}
+    todo = [v]
+    while todo:
+        x = todo.pop()
+        if id(x) in found:
+            continue
+        found[id(x)] = x
+        if isinstance(x, Lazy) and (into_computed or not isinstance(x, Computed)):
+            todo.extend(reversed(x.args))
+    return list(found.values())
 
 
 def width_for(v: Any, target: np.dtype[Any], pairs: bool = False) -> int:
@@ -696,20 +701,33 @@ def _vector_test(f: FunctionLowering, sources: list[Any], target: Memory, dims: 
 
 
 def _flattened(v: Value, count: Any) -> Value:
-    if isinstance(v, Memory):
-        return dataclasses.replace(v, dims=(count,), strides=(v.dtype.itemsize,))
-    if isinstance(v, Lazy):
-        return Lazy(v.dtype, (count,), v.op, tuple(_flattened(a, count) for a in v.args), v.cost)
-    return v
+    def change(x: Any, args: tuple[Value, ...]) -> Value:
+        if isinstance(x, Memory):
+            return dataclasses.replace(x, dims=(count,), strides=(x.dtype.itemsize,))
+        return Lazy(x.dtype, (count,), x.op, args, x.cost) if isinstance(x, Lazy) else x
+
+    return _changed(v, change, {})
+
+
+def _changed(v: Any, change: Callable[[Any, tuple[Value, ...]], Value], done: dict[int, Value]) -> Value:
+    """A value whose parts are changed, each once: what is read several times stays one value."""
+    if id(v) not in done:
+        args = v.args if isinstance(v, Lazy) else ()
+        done[id(v)] = change(v, tuple(_changed(a, change, done) for a in args))
+    return done[id(v)]
 
 
 def _in_memory(f: FunctionLowering, v: Value) -> Value:
     """The same value with all its arrays in memory: inside a loop they are indexed."""
-    if isinstance(v, Elements):
-        return memory(f, v)
-    if isinstance(v, Lazy) and not isinstance(v, Computed):
-        return Lazy(v.dtype, v.dims, v.op, tuple(_in_memory(f, a) for a in v.args), v.cost)
-    return v
+
+    def change(x: Any, args: tuple[Value, ...]) -> Value:
+        if isinstance(x, Elements):
+            return memory(f, x)
+        if isinstance(x, Lazy) and not isinstance(x, Computed):
+            return Lazy(x.dtype, x.dims, x.op, args, x.cost)
+        return x  # type: ignore[no-any-return]
+
+    return _changed(v, change, {})
 
 
 def memory(f: FunctionLowering, v: Value) -> Memory:
@@ -1585,9 +1603,7 @@ def make_tuple(f: FunctionLowering, operation: Operation, items: Any) -> Value |
 
 
 @rule("unpack")
-def unpack(
-    f: FunctionLowering, operation: Operation, x: Value, count: Any, after: Any = None
-) -> Value | None:
+def unpack(f: FunctionLowering, operation: Operation, x: Any, count: Any, after: Any = None) -> Value | None:
     if not isinstance(count, Known) or (isinstance(after, Known) and after.value is not None):
         return None
     n = count.value

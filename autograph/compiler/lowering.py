@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import host, listing, support, values
+from autograph.compiler import fusing, host, listing, support, values
 from autograph.compiler.ir import PROFILE, Builder, Module, float_literal
 from autograph.compiler.values import (
     Elements,
@@ -262,7 +262,9 @@ class FunctionLowering:
         self.evaluated: dict[Any, Any] = {}
         self.quick: Any = None  # the quick copy of a counted loop, while it is written
         self.slot_sets: SlotSets = {}
-        self.sizes: dict[int, tuple[Lazy, int]] = {}  # how many functions an array that is put off takes
+        self.fused = fusing.fused(graph)
+        # how many functions an array that is put off takes, and whether one of them is read several times
+        self.sizes: dict[int, tuple[Lazy, int, bool]] = {}
         self.depth = 0
         self.current: Operation | None = None
         self.polls = False

@@ -254,8 +254,8 @@ def lower(f: FunctionLowering, group: Group) -> bool:
     maps = [m for value in outer.values() for m in arrays.maps_of(value)]
     if not all(_dense(v, shape) for v in [*sources, *maps]):
         width = 1
-    if any(arrays.width_for(v, t.dtype) < width for v in outer.values()):
-        width = 1
+    wide = [v for v in outer.values() if not isinstance(v, Number)]  # a number is converted before the loops
+    width = min([width, *(arrays.width_for(v, t.dtype) for v in wide)])
     while width > shape[-1]:
         width //= 2
     kept = [id(o) for o in group.operations[:-1] if _is_kept(group, o)]

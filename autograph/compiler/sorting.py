@@ -1,4 +1,4 @@
-"""Searching in sorted arrays, counting, histograms; sorting of a few numbers.
+"""Searching in sorted arrays, counting, histograms; sorting of a few numbers; the first of a stable sort.
 
 Long arrays are sorted by NumPy, whose code for it is as good as it gets.
 """
@@ -27,12 +27,14 @@ from autograph.compiler.values import (
     register,
     scalar_dtype,
 )
-from autograph.graph.graph import Operation
-from autograph.graph.types import Scalar
+from autograph.graph.graph import Operation, Tensor
+from autograph.graph.types import Array, Const, Scalar
 
 INT, FLOAT = np.dtype(np.int64), np.dtype(float)
 FEW = 24
 """Up to so many numbers are sorted here."""
+FIRST = 32
+"""So many positions at most are found by looking for the first of a stable sort only."""
 
 
 def precedes(lanes: Lanes, dtype: np.dtype[Any], x: str, y: str) -> str:
@@ -109,6 +111,134 @@ def sort_in_place(
     f.flush()
     _insertion(f, x)
     return Known(None)
+
+
+@rule("np.argsort", "ndarray.argsort")
+def argsort(f: FunctionLowering, operation: Operation, *args: Any, **options: Any) -> Value | None:
+    """`argsort(x, kind="stable")[:k]`: only the first few are looked for, where k is small."""
+    given = arguments("a axis kind", args, options)
+    x = as_array(f, given.get("a")) if given else None
+    if given is None or x is None or x.dtype.kind not in "fiub" or len(arrays.dims_of(x)) != 1:
+        return None
+    try:
+        stable = known(given, "kind", None) in ("stable", "mergesort")
+        axis = known(given, "axis", -1)
+    except KeyError:
+        return None
+    count = _wanted(f, operation)
+    if not stable or axis not in (-1, 0, None) or count is None or (isinstance(count, int) and count > FIRST):
+        return None
+    source = operation.args[0]
+    f._settle(source)
+    m = arrays.memory(f, f.value_of(source))
+    b, slot = f.b, f.new_slot()
+    size = m.dims[0]
+    small = b.value(f"icmp ult i64 {count}, {min(FIRST, size) if isinstance(size, int) else FIRST}")
+    if not isinstance(size, int):
+        small = b.value(f"and i1 {small}, {b.value(f'icmp ult i64 {count}, {size}')}")
+    few, all_, after = b.label("few"), b.label("all"), b.label("sorted")
+    b.branch(small, few, all_)
+    b.start(few)
+    first = _first(f, operation, m, str(count))
+    assert first.slot is not None
+    f.set_slot(slot, f.incref(f.get_slot(first.slot)))
+    b.jump(after)
+    b.start(all_)
+    f.set_slot(slot, f.callback(operation))
+    b.jump(after)
+    b.start(after)
+    return f.as_contiguous(f.unpack_array(slot, Array(INT, (None,)), operation.outputs[0]))
+
+
+def _wanted(f: FunctionLowering, operation: Operation) -> Any:
+    """How many of a result's first elements are used, where nothing else of it is; else None."""
+    out = operation.outputs[0]
+    user = f.users.get(id(out))
+    if user is None or f.uses.get(id(out)) != 1 or user.name != "get_item" or id(out) in f.plan.objects:
+        return None
+    index = user.args[1]
+    index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+    if not isinstance(index, slice) or index.start not in (None, 0) or index.step not in (None, 1):
+        return None
+    if isinstance(index.stop, Tensor) and not isinstance(index.stop._ag_type, Const):
+        return whole_number(f, f.env.get(id(index.stop)))
+    stop = f.value_of(index.stop)
+    is_count = isinstance(stop, Known) and type(stop.value) is int and stop.value >= 0
+    return stop.value if is_count else None  # type: ignore[attr-defined]
+
+
+def _first(f: FunctionLowering, operation: Operation, m: Memory, count: str) -> Memory:
+    """The positions of the first elements of a stable sort: the best so far are kept in order."""
+    b, one = f.b, Lanes(f.b)
+    target = arrays.allocate(f, INT, (count,), operation)
+    size = m.dtype.itemsize
+    place = b.alloca(f"[{FIRST} x [{size} x i8]]", 64)
+    best = Memory(m.dtype, place, (count,), (size,), None, False, True, ("stack", place))
+    last = b.value(f"sub i64 {count}, 1")
+
+    def insert(i: str, free: str) -> None:
+        f.evaluated.clear()
+        new = arrays.load(f, one, m, [i])[0]
+        head, test, move, after = (b.label(n) for n in ("back", "test", "move", "put"))
+        before = b.block
+        b.jump(head)
+        b.start(head)
+        k = b.phi("i64")
+        k.incoming.append((free, before))
+        b.branch(b.value(f"icmp eq i64 {k.name}, 0"), after, test)
+        b.start(test)
+        previous = b.value(f"sub i64 {k.name}, 1")
+        old = arrays.load(f, one, best, [previous])[0]
+        b.branch(precedes(one, m.dtype, new, old), move, after)
+        b.start(move)
+        arrays.store(f, one, best, [k.name], (old,))
+        arrays.store(f, one, target, [k.name], arrays.load(f, one, target, [previous]))
+        k.incoming.append((previous, b.block))
+        b.jump(head)
+        b.start(after)
+        arrays.store(f, one, best, [k.name], (new,))
+        arrays.store(f, one, target, [k.name], (i,))
+
+    def better(lanes: Lanes, i: str) -> str:
+        """Whether elements from a place on precede the last one that is kept."""
+        f.evaluated.clear()
+        worst = arrays.load(f, one, best, [last])[0]
+        new = arrays.load(f, lanes, m, [i])[0]
+        return precedes(lanes, m.dtype, new, lanes.splat(worst, register(m.dtype)))
+
+    def consider(i: str) -> None:
+        enter, after = b.label("enter"), b.label("next")
+        b.branch(better(one, i), enter, after)
+        b.start(enter)
+        insert(i, last)
+        b.jump(after)
+        b.start(after)
+
+    def block(i: str) -> None:
+        lanes = Lanes(b, width)
+        some = better(lanes, i)
+        some = b.call("i1", f"llvm.vector.reduce.or.v{width}i1", f"{lanes.type('i1')} {some}")
+        look, after = b.label("look"), b.label("next")
+        b.branch(some, look, after)
+        b.start(look)
+        arrays.count_loop(f, i, b.value(f"add i64 {i}, {width}"), 1, consider)
+        b.jump(after)
+        b.start(after)
+
+    some = b.value(f"icmp ne i64 {count}, 0")
+    work, done = b.label("work"), b.label("first")
+    b.branch(some, work, done)
+    b.start(work)
+    arrays.count_loop(f, 0, count, 1, lambda i: insert(i, i))
+    width = 1 if m.dtype.kind == "b" or m.strides[0] != size else arrays.width_for(m, m.dtype)
+    rest: Any = count
+    if width > 1:
+        rest = arrays.whole_vectors(f, count, m.dims[0], width)
+        arrays.count_loop(f, count, rest, width, block)
+    arrays.count_loop(f, rest, m.dims[0], 1, consider)
+    b.jump(done)
+    b.start(done)
+    return target
 
 
 # -- searching -----------------------------------------------------------------------------------------------

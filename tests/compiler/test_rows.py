@@ -74,6 +74,13 @@ def test_layernorm_broadcasts_its_parameters() -> None:
     np.testing.assert_allclose(got, layernorm(x, gain, bias, np.float32(1e-5)), rtol=2e-4, atol=1e-5)
 
 
+def test_a_python_float_does_not_take_the_vectors_away() -> None:
+    x = np.random.default_rng(5).normal(size=(5, 77)).astype(np.float32)
+    fn = ag.to_graph(layernorm)
+    assert "<16 x float>" in str(fn.get_native(x, x[0], x[1], 1e-5, kind="llvm"))
+    np.testing.assert_allclose(fn(x, x[0], x[1], 1e-5), layernorm(x, x[0], x[1], 1e-5), rtol=2e-4, atol=1e-5)
+
+
 def test_transposed_rows() -> None:
     x = np.random.default_rng(6).normal(size=(40, 12))
     np.testing.assert_allclose(ag.to_graph(lambda a: softmax(a.T))(x), softmax(x.T), rtol=1e-13)

@@ -42,6 +42,27 @@ def test_long_arrays_are_sorted() -> None:
     check(lambda x: (np.sort(x), np.argsort(x)), X, native=False)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64, np.int8])
+def test_the_first_of_a_stable_sort(dtype: Any) -> None:
+    def fn(x, k):
+        return np.argsort(x, kind="stable")[:k], x.argsort(kind="stable")[:3] + 1
+
+    def largest(x, k):
+        best = np.argsort(-x, kind="stable")[:k]
+        return best, x[best]
+
+    for n in (0, 1, 7, 31, 33, 300):
+        x = (X[:n] * 3).astype(dtype)
+        for k in (0, 1, 6, 32, 33, -2, 500):
+            check(largest, x, k)
+        check(fn, x, 5)
+        check(fn, x[::-1], 5)
+    if np.dtype(dtype).kind == "f":
+        x = np.tile(NAN, 9).astype(dtype)
+        check(fn, x, 20)
+        check(largest, x, 6)
+
+
 def test_searching() -> None:
     def fn(x, v, k):
         return (

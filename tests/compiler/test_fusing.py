@@ -1,0 +1,109 @@
+"""Arrays that several elementwise functions of one loop read are never made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autograph as ag
+from tests.compiler.comparing import check
+
+
+@pytest.fixture(autouse=True)
+def native(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOGRAPH_BACKEND", "native")
+
+
+RNG = np.random.default_rng(7)
+X, Y = RNG.normal(size=(37, 50)), RNG.uniform(1, 2, size=(37, 50))
+
+
+def nests(fn: Any, *args: Any) -> int:
+    """How many loops over elements a function becomes."""
+    text = str(ag.to_graph(fn).get_native(*args, kind="loops"))
+    return sum(line.strip().startswith("nest ") for line in text.splitlines())
+
+
+def shared(x, y):
+    d = x / y
+    s = d * d
+    return np.where(d > 0, np.sqrt(s) + d, 1 - s)
+
+
+def test_shared_values_are_in_one_loop() -> None:
+    assert nests(shared, X, Y) == 1
+    check(shared, X, Y)
+    check(shared, X.T.copy().T, Y)
+    check(shared, X.astype(np.float32), Y.astype(np.float32))
+
+
+def test_what_two_loops_read_is_stored() -> None:
+    def fn(x, y):
+        d = x / y
+        return np.sqrt(d * d) + d, d - d.max()
+
+    check(fn, X, Y)
+
+
+def test_what_is_written_between_is_computed_before() -> None:
+    def fn(x, y):
+        d = x + y
+        e = d * d
+        y[0] = 0.0
+        return d + e, y
+
+    def other(x, y):
+        d = x + y
+        e = d * d
+        x += 1.0
+        return e - d
+
+    check(fn, X, Y)
+    check(other, X, Y)
+
+
+def test_a_deep_dag_is_not_walked_as_a_tree() -> None:
+    def fn(x):
+        for _ in range(60):
+            x = x * 0.5 + x / (1 + x * x)
+        return x
+
+    def written_out(x):
+        a = x * 0.5 + x / (1 + x * x)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        a = a * 0.5 + a / (1 + a * a)
+        return a * 0.5 + a / (1 + a * a)
+
+    check(fn, X)
+    check(written_out, X)
+    assert nests(written_out, X) <= 5
+
+
+def test_broadcast_and_mixed_dtypes() -> None:
+    def fn(x, row, column):
+        a = x + row
+        b = a * column
+        return (b > a).astype(np.float64) + b * a
+
+    check(fn, X, X[0], X[:, :1])
+    check(fn, X.astype(np.float32), X[0].astype(np.float32), X[:, :1])
