@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autograph.graph.graph import Tensor
-from autograph.graph.tree import leaves, map_tree
+from autograph.graph.tree import map_tree
 from autograph.graph.types import Array, Const, Py, Ref, Scalar, SeqT, TupleT, Type
 from autograph.ops import arithmetic, containers, core, methods
 from autograph.ops.base import BY_FUNCTION, OPS, Op, broadcast, type_of
@@ -319,9 +319,15 @@ _add(_python(bool, int), [core.INDEX])
 _add(_python(*PYTHON), [core.TO_COMPLEX])
 _add(_some, (OPS["min"], OPS["max"]))
 
+
+def _in_place(rule: Callable[..., bool]) -> Callable[..., bool]:
+    """What holds of an operator where its first operand is nothing that can be written."""
+    return lambda a, b: not isinstance(a, Array) and rule(a, b)
+
+
 for _inplace, _plain in OUT_OF_PLACE.items():
     if _plain in HARMLESS:
-        HARMLESS[_inplace] = HARMLESS[_plain]
+        HARMLESS[_inplace] = _in_place(HARMLESS[_plain])
 
 PARTIAL = ("power", "ldexp", "left_shift", "right_shift", "gcd", "lcm")
 
@@ -374,10 +380,14 @@ def _length(x: Any) -> bool:
     return isinstance(x, (TupleT, SeqT, tuple)) or _is_text(type_of(x)) or x == Py(range)
 
 
+def _python_ints(*values: Any) -> bool:
+    return all(_class(type_of(v)) is int for v in values)
+
+
 def _range(*values: Any) -> bool:
     step = values[2] if len(values) == 3 else 1
     step = step.value if isinstance(step, Const) else step
-    return all(_class(type_of(v)) is int for v in values) and type(step) is int and step != 0
+    return _python_ints(*values) and type(step) is int and step != 0
 
 
 def _get_item(x: Any, index: Any) -> bool:
@@ -421,18 +431,26 @@ def _made(shape: Any, dtype: Any = float) -> bool:
     return known and (dtype in (bool, int, float, complex) or isinstance(dtype, (type, np.dtype)))
 
 
-def _constants(*values: Any) -> bool:
-    return all(not isinstance(leaf, Type) or isinstance(leaf, Const) for leaf in leaves(values))
+def _axes(option: Any) -> bool:
+    """An axis, some axes, lengths, or None."""
+    if type(option) is tuple:
+        return all(type(item) is int for item in option)
+    return option is None or type(option) is int
 
 
-def _reduced(x: Any, *options: Any, **named: Any) -> bool:
-    """An array of a known shape that has elements, and options that its type was found with."""
-    known = _shaped(x) and 0 not in (x.shape or ()) and not named.get("out")
-    return known and _constants(*options, *named.values()) and not {"initial", "where"} & set(named)
+def _reduced(x: Any, axis: Any = None, keepdims: Any = False) -> bool:
+    """An array of a known shape that has elements, over axes that its type was found with."""
+    return _shaped(x) and 0 not in x.shape and _axes(axis) and type(keepdims) is bool
 
 
-def _reshaped(x: Any, *options: Any, **named: Any) -> bool:
-    return _shaped(x) and _constants(*options, *named.values())
+def _reshaped(x: Any, *options: Any) -> bool:
+    """An array of a known shape, and lengths or axes that its type was found with."""
+    return _shaped(x) and all(map(_axes, options)) and None not in options
+
+
+def _placed(x: Any, *options: Any) -> bool:
+    """The same, with single numbers only."""
+    return _shaped(x) and all(type(option) is int for option in options)
 
 
 def _product(a: Any, b: Any) -> bool:
@@ -445,7 +463,7 @@ def _anything(*values: Any, **named: Any) -> bool:
 
 _add(_length, [containers.LEN], bounded=True)
 _add(_range, (containers.RANGE, containers.RANGE_LENGTH), bounded=True)
-_add(lambda i, start, step: _whole(i, start, step), [containers.RANGE_ITEM], bounded=True)
+_add(_python_ints, [containers.RANGE_ITEM], bounded=True)
 _add(_get_item, [containers.GET_ITEM], bounded=True)
 _add(lambda items: type(items) is tuple, [containers.NEW_LIST])
 _add(_anything, [core.MAKE_CELL])
@@ -470,12 +488,11 @@ _add(lambda c, a, b: _numbers(c, a, b), [OPS["np.where"]])
 _add(_product, (arithmetic.BINARY["@"], BY_FUNCTION.get(np.matmul)))
 for _name in ("sum", "prod", "mean", "std", "var", "any", "all", "max", "min", "argmax", "argmin"):
     _add(_reduced, (OPS[f"np.{_name}"], OPS[f"ndarray.{_name}"]))
-for _name in ("reshape", "ravel", "transpose", "swapaxes", "squeeze"):
+for _name in ("reshape", "transpose"):
     _add(_reshaped, (OPS[f"np.{_name}"], OPS[f"ndarray.{_name}"]))
-_add(
-    _reshaped,
-    (OPS[f"np.{_name}"] for _name in ("expand_dims", "flip", "roll", "diagonal", "diag", "triu", "tril")),
-)
+for _name in ("swapaxes", "squeeze", "expand_dims", "flip", "diagonal", "diag", "triu", "tril"):
+    _add(_placed, [OPS[f"np.{_name}"]])
+_add(_shaped, (OPS["np.ravel"], OPS["ndarray.ravel"]))
 
 
 # -- what is equal to less -----------------------------------------------------------------------------------
