@@ -122,8 +122,8 @@ def pick(f: FunctionLowering, operation: Operation, m: Memory, parts: list[Any])
     if Ellipsis not in whole:
         whole.append(Ellipsis)
     at = next(i for i, p in enumerate(whole) if p is Ellipsis)
-    full = slice(Known(None), Known(None), Known(None))
-    whole[at : at + 1] = [full] * (len(m.dims) - used)
+    full: Any = slice(Known(None), Known(None), Known(None))
+    whole[at : at + 1] = [full] * (len(m.dims) - used) or [Ellipsis]  # it separates even where it is empty
     return _picked(f, operation, m, whole)
 
 
@@ -145,6 +145,8 @@ def _picked(f: FunctionLowering, operation: Operation, m: Memory, parts: list[An
     offset: Any = 0
     first, last, separate, axis = -1, -1, False, 0
     for place, p in enumerate(parts):
+        if p is Ellipsis:
+            continue
         if p is None:
             dims.append(1)
             continue
@@ -180,8 +182,11 @@ def _picked(f: FunctionLowering, operation: Operation, m: Memory, parts: list[An
     dims[first:first] = shape
     rank = len(shape)
     steps = [(a if a < first else a + rank, s) for a, s in steps]
-    for p, dim, _ in indices:
-        _check(f, operation, p, dim)
+    nothing = ""  # where the index arrays are broadcast to nothing, NumPy looks at none of them
+    if len(indices) > 1 and any(isinstance(d, str) for d in shape):
+        nothing = f.b.value(f"icmp eq i64 {size_of(f, shape)}, 0")
+    for p, dim, _ in indices if 0 not in shape else []:
+        _check(f, operation, p, dim, nothing)
     return Picked(f.at(m.data, offset), tuple(dims), steps, indices, first, shape)
 
 
@@ -210,7 +215,7 @@ def _check_mask(f: FunctionLowering, operation: Operation, mask: Any, dims: tupl
     return True
 
 
-def _check(f: FunctionLowering, operation: Operation, index: Any, dim: Any) -> None:
+def _check(f: FunctionLowering, operation: Operation, index: Any, dim: Any, nothing: str) -> None:
     """Checks that all elements of an index array are positions in a dimension."""
     if _is_natural(index):
         return
@@ -259,7 +264,8 @@ def _check(f: FunctionLowering, operation: Operation, index: Any, dim: Any) -> N
         b.value(f"atomicrmw or ptr {found}, i64 {total} seq_cst")  # of all pieces
 
     arrays.share(f, list(dims), arrays.cost_of(index, width), piece)
-    f.guard(b.value(f"icmp eq i64 {b.value(f'load i64, ptr {found}')}, 0"), operation)
+    good = b.value(f"icmp eq i64 {b.value(f'load i64, ptr {found}')}, 0")
+    f.guard(b.value(f"or i1 {good}, {nothing}") if nothing else good, operation)
 
 
 def place(f: FunctionLowering, picked: Picked, index: list[str]) -> str:

@@ -195,3 +195,11 @@ def test_the_order_of_axes_in_memory_is_the_same() -> None:
     for i in (pairs, pairs.T, np.asfortranarray(pairs)):
         for x in (X, M):
             assert x[i].strides == ag.to_graph(lambda x, i: x[i])(x, i).strides
+
+
+def test_what_numpy_does_not_look_at() -> None:
+    check(lambda x, i, j: x[i, j], M[:1], np.array([3]), EMPTY)
+    check(lambda x, i, n: x[i, i[:n]], M, np.array([30]), 0)
+    check(lambda x, i, n: x[i[:n]], M[:, :0], np.array([30]), 1)
+    check(lambda x, i: x[1::2, None, i, ..., 2], T, I)
+    check(lambda x, i: x[i, ..., 2, 1], T, I[:3])
