@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograph.compiler import listing, parallel
-from autograph.compiler.elementwise import COST, ELEMENT, SCALAR_ONLY, Lanes, NoRule
+from autograph.compiler.elementwise import COMPARISONS, COST, ELEMENT, SCALAR_ONLY, Lanes, NoRule
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import (
     Computed,
@@ -173,7 +173,25 @@ def elementwise(f: FunctionLowering, operation: Operation, name: str, args: list
         return None
     if found[-1] != (t.dtype if t is not None else dtype):
         return None
+    if name in COMPARISONS and any(not fits(v, found[0]) for v in values):
+        if found[0] == np.uint64:
+            return None
+        found = (INT, INT, BOOL)  # a Python integer of any size can be compared
     return build(f, operation, Map(name, tuple(found[:-1]), found[-1]), values)
+
+
+def fits(v: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether a value, if it is a Python integer, is sure to fit into an integer dtype."""
+    if (
+        not isinstance(v, Number)
+        or not v.weak
+        or v.dtype.kind != "i"
+        or dtype.kind not in "iu"
+        or dtype == INT
+    ):
+        return True
+    info = np.iinfo(dtype)
+    return v.low is not None and v.high is not None and info.min <= v.low and v.high <= info.max
 
 
 def _simple_power(values: list[Any]) -> tuple[str, list[Any]] | None:
@@ -1512,7 +1530,7 @@ def where(f: FunctionLowering, operation: Operation, *args: Any) -> Value | None
     if len(args) != 3 or t is None:
         return None
     values = [value_as_array(f, a) if isinstance(a, Value) else None for a in args]
-    if any(v is None for v in values):
+    if any(v is None or not fits(v, t.dtype) for v in values):
         return None
     return build(f, operation, Map("where", (BOOL, t.dtype, t.dtype), t.dtype), values)
 
@@ -1608,9 +1626,7 @@ def unpack(f: FunctionLowering, operation: Operation, x: Any, count: Any, after:
         return None
     n = count.value
     if isinstance(x, Known) and isinstance(x.value, tuple):
-        x = tuple(Known(v) for v in x.value)
-    if isinstance(x, tuple) and len(x) == n:
-        return Tuple(x)
+        x = Tuple(tuple(Known(v) for v in x.value))
     if isinstance(x, Tuple) and len(x.items) == n:
         return x
     if not isinstance(x, (Memory, Elements, Lazy)) or len(dims_of(x)) != 1 or dims_of(x)[0] != n:

@@ -36,7 +36,7 @@ from autograph.compiler.values import (
 )
 from autograph.graph.graph import Graph, Operation, Region, Tensor, region_operations
 from autograph.graph.tree import leaves, map_tree
-from autograph.graph.types import BOTTOM, Const, Py, Ref, Scalar, Type
+from autograph.graph.types import BOTTOM, Const, Py, Ref, Scalar, SeqT, TupleT, Type, members
 
 MAX_RETRIES = 200
 POLL = 1 << 18
@@ -823,6 +823,8 @@ class FunctionLowering:
 
     def fallback(self, operation: Operation) -> None:
         """Calls back the kernel of an operation without a rule."""
+        if _asks_identity(operation):
+            raise Unsupported(f"'{operation.name}' asks which floats are the same objects")
         self.compilation.fallbacks[id(operation)] = operation
         self.note(f"calls back {operation.name}")
         result = self.callback(operation)
@@ -943,9 +945,13 @@ class FunctionLowering:
 
     def _op(self, operation: Operation) -> None:
         effects = operation.op.effects(operation.args, operation.kwargs)
+        if operation.outputs and operation.outputs[0]._ag_type is BOTTOM:  # it raises: the kernel knows what
+            self.flush()
+            self.fallback(operation)
+            return
         unused = operation.outputs and not self.uses.get(id(operation.outputs[0]))
         harmless = "total" in effects and not effects & {"effect", "writes", "host"}
-        if unused and (harmless or operation.name in REMOVABLE):
+        if unused and (harmless or (operation.name in REMOVABLE and self._has_step(operation))):
             return
         if effects & {"writes", "host", "effect"} and operation.name not in ("cell_get", "cell_set", "print"):
             keep = operation.inputs if operation.name == "set_item" else ()
@@ -966,6 +972,11 @@ class FunctionLowering:
                     self.bind(operation.outputs[0], result)
                 return
         self.fallback(operation)
+
+    def _has_step(self, operation: Operation) -> bool:
+        """Whether an operation is no range whose step may be 0."""
+        step = operation.args[2] if len(operation.args) > 2 else 1
+        return operation.name not in ("range", "range_length") or (type(step) is int and step != 0)
 
     def _shows_given(self, operation: Operation) -> bool:
         """Whether a view is of elements of an array object; if the view must be one, so must the array."""
@@ -1279,6 +1290,40 @@ def signature(graph: Graph) -> str:
         else:
             parts += [register(dtype)] * (2 if dtype.kind == "c" else 1)
     return "{ " + ", ".join(parts) + " }"
+
+
+EQUALITIES = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "contains"})
+SEARCHES = frozenset({"index", "count", "remove"})
+
+
+def _asks_identity(operation: Operation) -> bool:
+    """Whether containers are searched for floats: a NaN is found by its identity, which registers lack."""
+    if operation.name not in EQUALITIES and operation.name.split(".")[-1] not in SEARCHES:
+        return False
+    floats = [isinstance(leaf, Tensor) and _may_be_float(leaf._ag_type) for leaf in leaves(operation.args)]
+    containers = [
+        isinstance(leaf, Tensor) and isinstance(m, (TupleT, SeqT, Ref))
+        for leaf in leaves(operation.args)
+        for m in (members(leaf._ag_type) if isinstance(leaf, Tensor) else (None,))
+    ]
+    return sum(floats) > 1 and (any(containers) or operation.name not in EQUALITIES)
+
+
+def _may_be_float(t: Any, seen: frozenset[int] = frozenset()) -> bool:
+    """Whether a value, or something in it, may be a float that is no constant."""
+    if isinstance(t, TupleT):
+        return any(_may_be_float(x, seen) for x in t.items)
+    if isinstance(t, SeqT):
+        return _may_be_float(t.elem, seen)
+    if isinstance(t, Ref):
+        held = (t.site.elem, t.site.key_type, *(t.site.fixed or ()), *t.site.fields.values())
+        return id(t.site) not in seen and any(_may_be_float(x, seen | {id(t.site)}) for x in held)
+    if isinstance(t, Py):
+        return t.cls in (float, complex)
+    if isinstance(t, Scalar):
+        return t.dtype.kind in "fc"
+    parts = members(t)
+    return len(parts) > 1 and any(_may_be_float(m, seen) for m in parts)
 
 
 REMOVABLE = frozenset({"range", "range_length", "range_item", "len", "ndarray.shape"})

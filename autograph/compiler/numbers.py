@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograph.compiler import arrays, values
-from autograph.compiler.elementwise import ELEMENT, UFUNC_OF, Lanes, NoRule, divmod_float
+from autograph.compiler.elementwise import COMPARISONS, ELEMENT, UFUNC_OF, Lanes, NoRule, divmod_float
 from autograph.compiler.ir import float_literal
 from autograph.compiler.lowering import FunctionLowering, rule
 from autograph.compiler.values import (
@@ -319,9 +319,13 @@ def _integer(f: FunctionLowering, operation: Operation, name: str, x: Number, y:
         count = b.value(f"select i1 {big}, i64 63, i64 {y.ir}")
         return number(b.value(f"ashr i64 {x.ir}, {count}"), 0 if x.low is not None and x.low >= 0 else None)
     if name == "lshift":
-        f.guard(b.value(f"icmp ult i64 {y.ir}, 63"), operation)
-        moved = b.value(f"shl i64 {x.ir}, {y.ir}")
-        back = b.value(f"ashr i64 {moved}, {y.ir}")
+        near = b.value(f"icmp ult i64 {y.ir}, 64")
+        nothing = b.value(f"icmp eq i64 {x.ir}, 0")
+        natural = b.value(f"icmp sge i64 {y.ir}, 0")
+        f.guard(b.value(f"or i1 {near}, {b.value(f'and i1 {nothing}, {natural}')}"), operation)
+        count = b.value(f"select i1 {near}, i64 {y.ir}, i64 0")
+        moved = b.value(f"shl i64 {x.ir}, {count}")
+        back = b.value(f"ashr i64 {moved}, {count}")
         f.guard(b.value(f"icmp eq i64 {back}, {x.ir}"), operation)
         return number(moved, 0 if x.low is not None and x.low >= 0 else None)
     if name == "pow":
@@ -549,6 +553,8 @@ def numpy_scalar(f: FunctionLowering, operation: Operation, name: str, numbers: 
         return None
     if name == "power" and found[0].kind != "f":
         return None
+    if name in COMPARISONS and all(n.dtype.kind in "biu" for n in numbers):
+        return Number(out, BOOL, (_compared_integers(f, COMPARISONS[name], *numbers),))
     *inputs, result = found
     if result != dtype or len(set(inputs)) > 1:
         return None

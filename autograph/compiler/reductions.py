@@ -176,7 +176,8 @@ def _of_elements(
 ) -> Value | None:
     lanes = Lanes(f.b)
     shape = tuple(1 if a in axes else d for a, d in enumerate(x.shape))
-    results: list[Any] = [None] * math.prod(shape)
+    zero = f.literal(0, dtype) if kind.combine == "add" and dtype.kind in "fc" else None
+    results: list[Any] = [zero] * math.prod(shape)  # 0.0 + -0.0 is 0.0
     for i, item in enumerate(x.items):
         index = np.unravel_index(i, x.shape)
         where = int(np.ravel_multi_index([0 if a in axes else int(k) for a, k in enumerate(index)], shape))

@@ -22,6 +22,7 @@ from autograph.graph.types import (
     Type,
     generalize,
     join,
+    members,
     python_class,
 )
 from autograph.ops import base
@@ -340,16 +341,40 @@ def _compare_rule(fn: Callable[[Any, Any], Any], symbol: str) -> Any:
         if (p is q and p in (str, bytes, list, tuple, set)) or (
             p and q and issubclass(p, tuple) and issubclass(q, tuple)
         ):
-            return Py(bool)
+            plain = p in (str, bytes, set) or (_is_plain(s) and _is_plain(t))
+            if plain:
+                return Py(bool)
+            return Host() if _has_array(s) or _has_array(t) else join(Py(bool), generalize(Const(np.True_)))
         return _of_empty(fn, s, t)
 
     return rule
 
 
+def _is_plain(t: Type) -> bool:
+    """Whether the items of a sequence are Python's own: an order of others is a bool of theirs."""
+    if isinstance(t, Const):
+        return not isinstance(t.value, tuple) or (
+            all(_is_plain(Const(v)) for v in t.value)
+            and not any(isinstance(v, (np.generic, np.ndarray)) for v in t.value)
+        )
+    if isinstance(t, TupleT):
+        return all(_is_plain(x) for x in t.items)
+    if isinstance(t, SeqT):
+        return _is_plain(t.elem)
+    return isinstance(t, Py)
+
+
+def _has_array(t: Type) -> bool:
+    """Whether an item of a sequence, or of one in it, may be an array."""
+    return any(
+        isinstance(m, (Array, Host)) or _has_array(m) for item in sequence(t)[0] or () for m in members(item)
+    )
+
+
 def _scalar_equality(scalar: Any, other: Type) -> Type:
     """What a NumPy scalar gives with what is neither a number nor a sequence: its own bool, or Python's."""
     numpy_bool = generalize(Const(np.True_))
-    if python_class(other) in (str, bytes):
+    if python_class(other) in (str, bytes) or (isinstance(scalar, Array) and isinstance(other, Const)):
         return numpy_bool
     if not isinstance(other, Const):
         return join(Py(bool), numpy_bool)

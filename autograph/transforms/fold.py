@@ -68,6 +68,8 @@ class _Folding:
 
     def compute(self, operation: Operation) -> None:
         """The result of an operation on constants; one that raises, or is large, is left to the run."""
+        if not operation.outputs:  # it raises
+            return
         op, output = operation.op, operation.outputs[0]
         if operation.kwargs or known_value(output._ag_type) is not UNKNOWN or traits(operation):
             return
