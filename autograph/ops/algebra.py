@@ -489,7 +489,8 @@ _add(_product, (arithmetic.BINARY["@"], BY_FUNCTION.get(np.matmul)))
 for _name in ("sum", "prod", "mean", "std", "var", "any", "all", "max", "min", "argmax", "argmin"):
     _add(_reduced, (OPS[f"np.{_name}"], OPS[f"ndarray.{_name}"]))
 for _name in ("reshape", "transpose"):
-    _add(_reshaped, (OPS[f"np.{_name}"], OPS[f"ndarray.{_name}"]))
+    _add(_reshaped, [OPS[f"ndarray.{_name}"]])
+    _add(lambda x, axes=(): _reshaped(x, axes), [OPS[f"np.{_name}"]])
 for _name in ("swapaxes", "squeeze", "expand_dims", "flip", "diagonal", "diag", "triu", "tril"):
     _add(_placed, [OPS[f"np.{_name}"]])
 _add(_shaped, (OPS["np.ravel"], OPS["ndarray.ravel"]))
