@@ -137,6 +137,12 @@ class Roots:
         self._outside_written = outside in self.written
         self._given_written = bool(self._given & self.written)
 
+    def may_alias(self, a: int, b: int, distinct: bool) -> bool:
+        """Whether arrays of two different roots may overlap: both came from outside."""
+        if a not in self._given or b not in self._given:
+            return False
+        return not distinct or self.find(self.OUTSIDE) in (a, b)
+
     def is_pure(self, t: int, distinct: bool) -> bool:
         """Whether nothing ever writes an array's memory; what came from outside may be one array twice."""
         root = self.find(t)
@@ -870,7 +876,13 @@ class FunctionLowering:
             value = self.as_object(value, tensor)
         elif isinstance(value, Lazy):
             self.pending.append(tensor)
-        self.env[id(tensor)] = value
+        self.env[id(tensor)] = self._rooted(value, tensor)
+
+    def _rooted(self, value: Value, tensor: Tensor) -> Value:
+        """An array that was made just now, with the root of the tensor that it is the value of."""
+        if isinstance(value, Memory) and isinstance(value.root, tuple) and value.slot is not None:
+            return dataclasses.replace(value, root=self.roots.find(id(tensor)))
+        return value
 
     def _row_groups(self, region: Region) -> tuple[dict[int, Any], set[int]]:
         """The groups of operations that are computed row by row, and all their members but the last."""
@@ -908,7 +920,7 @@ class FunctionLowering:
             return True
         if isinstance(a, tuple) or isinstance(b, tuple):
             return False
-        return self.roots.find(self.roots.OUTSIDE) in (a, b) or not self.plan.distinct
+        return self.roots.may_alias(a, b, self.plan.distinct)
 
     def is_pure(self, tensor: Tensor) -> bool:
         """Whether nothing ever writes the memory of an array."""
@@ -1008,7 +1020,7 @@ class FunctionLowering:
             if id(tensor) in kept:
                 self.pending.append(tensor)
                 continue
-            self.env[id(tensor)] = arrays.materialize(self, value)
+            self.env[id(tensor)] = self._rooted(arrays.materialize(self, value), tensor)
 
     # -- joins -----------------------------------------------------------------------------------------------
 
@@ -1056,7 +1068,7 @@ class FunctionLowering:
         if isinstance(leaf, Tensor):
             value = self.value_of(leaf)
             if isinstance(value, Lazy):
-                self.env[id(leaf)] = arrays.materialize(self, value)
+                self.env[id(leaf)] = self._rooted(arrays.materialize(self, value), leaf)
 
     def while_loop(self, operation: Operation) -> None:
         from autograph.compiler import loops
