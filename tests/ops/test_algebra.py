@@ -111,7 +111,7 @@ def test_identities_are_exact(op: Op) -> None:
         tensor = next(a for a in args if isinstance(a, Tensor))
         assert found is tensor
         given = tensor._ag_type
-        values = VALUES[given.cls] if isinstance(given, Py) else map(given.dtype.type, FLOATS)  # type: ignore[attr-defined]
+        values = VALUES[given.cls] if isinstance(given, Py) else map(given.dtype.type, FLOATS)
         for value in values:
             with np.errstate(all="ignore"):
                 result = op.kernel(*(value if isinstance(a, Tensor) else a for a in args))

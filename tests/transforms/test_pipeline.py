@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -33,11 +32,10 @@ def run_optimised(graph: Graph, arguments: list[Any]) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def optimising(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def optimising(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTOGRAPH_BACKEND", "interpreter")
     monkeypatch.setenv("AUTOGRAPH_CHECK", "1")
     monkeypatch.setattr(backend, "run", run_optimised)
-    return
 
 
 @pytest.mark.parametrize(("module", "name"), NAMES, ids=[name for _, name in NAMES])
