@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import listing, parallel
+from autograph.compiler import buffers, listing, parallel
 from autograph.compiler.elementwise import COMPARISONS, COST, ELEMENT, SCALAR_ONLY, Lanes, NoRule
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import (
@@ -459,10 +459,12 @@ def allocate(
         b.emit(f"store i64 {d}, ptr {f.at(shape, 8 * axis)}")
     descr = f.incref(f.object_constant(dtype))
     kind = f.object_constant(np.ndarray)
-    pointer = b.call(
-        "ptr", "ag_array_new", f"ptr {kind}", f"ptr {descr}", f"i32 {len(dims)}", f"ptr {shape}",
-        "ptr null", "ptr null", "i32 0", "ptr null",
-    )  # fmt: skip
+    how = [f"ptr {kind}", f"ptr {descr}", f"i32 {len(dims)}", f"ptr {shape}"]
+    known = math.prod(dims) * dtype.itemsize if all(isinstance(d, int) for d in dims) else buffers.LEAST
+    if known < buffers.LEAST:
+        pointer = b.call("ptr", "ag_array_new", *how, "ptr null", "ptr null", "i32 0", "ptr null")
+    else:
+        pointer = b.call("ptr", "ag_large", *how, f"i64 {dtype.itemsize}")
     bad, good = b.label("null"), b.label("got")
     b.branch(b.value(f"icmp eq ptr {pointer}, null"), bad, good, unlikely="then")
     b.start(bad)

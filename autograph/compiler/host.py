@@ -34,6 +34,8 @@ def register_symbols() -> None:
     machine.add_symbol("ag_array_scalar", array_api(60))
     machine.add_symbol("ag_array_base", array_api(282))
     machine.add_symbol("ag_array_type", array_api(2))
+    machine.add_symbol("ag_set_handler", array_api(304))
+    machine.add_symbol("ag_default_handler", array_api(306))
     threads.wanted()  # raises where the environment says something else than a number
     pool = threads.pool()
     shared = machine.compile_ir(support.text(), support.NAMES, level=0)

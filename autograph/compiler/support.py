@@ -10,7 +10,7 @@ import sys
 import time
 import types
 
-from autograph.compiler import threads
+from autograph.compiler import buffers, threads
 from autograph.compiler.values import Number
 from autograph.graph.types import Py
 
@@ -24,6 +24,7 @@ NAMES = (
     "ag_release",
     "ag_new",
     "ag_failed",
+    *buffers.NAMES,
     *threads.NAMES,
 )
 """The functions; `DECLARATIONS` has what they take."""
@@ -38,6 +39,7 @@ DECLARATIONS = {
     "ag_release": "declare void @ag_release(ptr, i64)",
     "ag_new": "declare noalias ptr @ag_new(ptr, i64, i32, ptr, i32)",
     "ag_failed": "declare void @ag_failed(ptr, i64) cold",
+    **buffers.DECLARATIONS,
     **threads.DECLARATIONS,
 }
 
@@ -373,4 +375,4 @@ def text() -> str:
     """The IR of the functions."""
     code = TEXT.replace("MONOTONIC", str(getattr(time, "CLOCK_MONOTONIC", 1)))
     code = code.replace("TRAIL", str(TRAIL)).replace("MAX", str(MAX_ARGUMENTS)).replace("CELL", str(CELL))
-    return code + (FETCH_NEW if sys.version_info >= (3, 12) else FETCH_OLD) + threads.text()
+    return code + (FETCH_NEW if sys.version_info >= (3, 12) else FETCH_OLD) + threads.text() + buffers.text()

@@ -1,0 +1,217 @@
+"""The memory of large arrays: what one of them gives back, the next one of that size gets.
+
+The C library gives large blocks back to the system, and each new page that the system hands out later costs a
+fault: for a loop that makes an array in each turn, or a function that is called again and again, more than
+what is computed. So large arrays are made with an allocator of their own (NumPy keeps it with each array),
+which holds on to a bounded number of free blocks. They come from the C library's `malloc`, and go back there
+when there are too many; an array is an array as any other. If another allocator is set, that one is used.
+All of it runs under the GIL.
+"""
+
+from __future__ import annotations
+
+import sys
+
+NAMES = ("ag_large",)
+"""`ag_large` makes an array as `ag_array_new`: of a type, dtype, rank, shape, and bytes of an element."""
+
+DECLARATIONS = {"ag_large": "declare ptr @ag_large(ptr, ptr, i32, ptr, i64)"}
+
+LEAST = 128 << 10
+"""Arrays of at least so many bytes are large: smaller blocks the C library keeps itself."""
+HUGE = 4 << 20
+"""From here on the system is asked for huge pages, as NumPy does it."""
+LIMIT = 64 << 20
+"""Most bytes of free blocks."""
+SLOTS = 32
+"""Most free blocks."""
+
+TEXT = """
+declare ptr @malloc(i64)
+declare ptr @calloc(i64, i64)
+declare ptr @realloc(ptr, i64)
+declare void @free(ptr)
+declare ptr @PyCapsule_New(ptr, ptr, ptr)
+declare ptr @ag_set_handler(ptr)
+@ag_default_handler = external global ptr
+@sizes = internal global [SLOTS x i64] zeroinitializer
+@blocks = internal global [SLOTS x ptr] zeroinitializer
+@held = internal global i64 0
+@turn = internal global i64 0
+@capsule = internal global ptr null
+@capsule_name = internal constant [12 x i8] c"mem_handler\\00"
+@handler = internal global { [127 x i8], i8, ptr, ptr, ptr, ptr, ptr } {
+  [127 x i8] c"autograph\\00PADDING", i8 1, ptr null,
+  ptr @take, ptr @take_zeros, ptr @resize, ptr @give }
+
+define internal ptr @take(ptr %none, i64 %size) {
+entry:
+  %large = icmp uge i64 %size, LEAST
+  br i1 %large, label %head, label %small
+small:
+  %p0 = call ptr @malloc(i64 %size)
+  ret ptr %p0
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %other ]
+  %more = icmp ult i64 %i, SLOTS
+  br i1 %more, label %look, label %new
+look:
+  %sp = getelementptr i64, ptr @sizes, i64 %i
+  %s = load i64, ptr %sp
+  %next = add i64 %i, 1
+  %fits = icmp eq i64 %s, %size
+  br i1 %fits, label %found, label %other
+other:
+  br label %head
+found:
+  store i64 0, ptr %sp
+  %held = load i64, ptr @held
+  %left = sub i64 %held, %size
+  store i64 %left, ptr @held
+  %bp = getelementptr ptr, ptr @blocks, i64 %i
+  %block = load ptr, ptr %bp
+  ret ptr %block
+new:
+  %p = call ptr @malloc(i64 %size)
+  ADVICE
+  ret ptr %p
+}
+
+define internal ptr @take_zeros(ptr %none, i64 %n, i64 %size) {
+  %p = call ptr @calloc(i64 %n, i64 %size)
+  ret ptr %p
+}
+
+define internal ptr @resize(ptr %none, ptr %old, i64 %size) {
+  %p = call ptr @realloc(ptr %old, i64 %size)
+  ret ptr %p
+}
+
+define internal void @give(ptr %none, ptr %p, i64 %size) {
+entry:
+  %large = icmp uge i64 %size, LEAST
+  %fits = icmp ule i64 %size, LIMIT
+  %some = icmp ne ptr %p, null
+  %both = and i1 %large, %fits
+  %keep = and i1 %both, %some
+  br i1 %keep, label %again, label %small
+small:
+  call void @free(ptr %p)
+  ret void
+again:
+  %at = load i64, ptr @turn
+  %following = add i64 %at, 1
+  %wrapped = urem i64 %following, SLOTS
+  store i64 %wrapped, ptr @turn
+  %sp = getelementptr i64, ptr @sizes, i64 %at
+  %bp = getelementptr ptr, ptr @blocks, i64 %at
+  %s = load i64, ptr %sp
+  %taken = icmp ne i64 %s, 0
+  br i1 %taken, label %drop, label %room
+drop:
+  %old = load ptr, ptr %bp
+  call void @free(ptr %old)
+  store i64 0, ptr %sp
+  %h0 = load i64, ptr @held
+  %h1 = sub i64 %h0, %s
+  store i64 %h1, ptr @held
+  br label %room
+room:
+  %h2 = load i64, ptr @held
+  %h3 = add i64 %h2, %size
+  %full = icmp ugt i64 %h3, LIMIT
+  br i1 %full, label %again, label %put
+put:
+  store i64 %h3, ptr @held
+  store i64 %size, ptr %sp
+  store ptr %p, ptr %bp
+  ret void
+}
+
+define ptr @ag_large(ptr %type, ptr %descr, i32 %rank, ptr %shape, i64 %size) {
+entry:
+  %n = zext i32 %rank to i64
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %turn ]
+  %bytes = phi i64 [ %size, %entry ], [ %product, %turn ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %turn, label %known
+turn:
+  %dp = getelementptr i64, ptr %shape, i64 %i
+  %d = load i64, ptr %dp
+  %product = mul i64 %bytes, %d
+  %next = add i64 %i, 1
+  br label %head
+known:
+  %large = icmp uge i64 %bytes, LEAST
+  br i1 %large, label %own, label %plain
+plain:
+  %a0 = call ptr @ag_array_new(ptr %type, ptr %descr, i32 %rank, ptr %shape, ptr null, ptr null,
+    i32 0, ptr null)
+  ret ptr %a0
+own:
+  %c0 = load ptr, ptr @capsule
+  %none = icmp eq ptr %c0, null
+  br i1 %none, label %make, label %set
+make:
+  %c1 = call ptr @PyCapsule_New(ptr @handler, ptr @capsule_name, ptr null)
+  %bad = icmp eq ptr %c1, null
+  br i1 %bad, label %failed, label %made
+made:
+  store ptr %c1, ptr @capsule
+  br label %set
+set:
+  %c = phi ptr [ %c0, %own ], [ %c1, %made ]
+  %old = call ptr @ag_set_handler(ptr %c)
+  %unset = icmp eq ptr %old, null
+  br i1 %unset, label %failed, label %look
+look:
+  %default = load ptr, ptr @ag_default_handler
+  %usual = icmp eq ptr %old, %default
+  br i1 %usual, label %new, label %theirs
+new:
+  %a1 = call ptr @ag_array_new(ptr %type, ptr %descr, i32 %rank, ptr %shape, ptr null, ptr null,
+    i32 0, ptr null)
+  %back1 = call ptr @ag_set_handler(ptr %old)
+  call void @Py_DecRef(ptr %back1)
+  call void @Py_DecRef(ptr %old)
+  ret ptr %a1
+theirs:
+  %back2 = call ptr @ag_set_handler(ptr %old)
+  call void @Py_DecRef(ptr %back2)
+  call void @Py_DecRef(ptr %old)
+  br label %plain
+failed:
+  call void @Py_DecRef(ptr %descr)
+  ret ptr null
+}
+"""
+
+ADVICE = """
+  %huge = icmp uge i64 %size, HUGE
+  %got = icmp ne ptr %p, null
+  %ask = and i1 %huge, %got
+  br i1 %ask, label %advise, label %end
+advise:
+  %address = ptrtoint ptr %p to i64
+  %up = add i64 %address, 4095
+  %page = and i64 %up, -4096
+  %skipped = sub i64 %page, %address
+  %length = sub i64 %size, %skipped
+  %start = inttoptr i64 %page to ptr
+  %answer = call i32 @madvise(ptr %start, i64 %length, i32 14)
+  br label %end
+end:
+"""
+"""`madvise(MADV_HUGEPAGE)`, where there is one."""
+
+
+def text() -> str:
+    """The IR of the functions."""
+    linux = sys.platform == "linux"
+    code = TEXT.replace("ADVICE", ADVICE.strip() if linux else "")
+    code = code.replace("PADDING", "\\00" * (127 - len("autograph") - 1))
+    for name, number in {"LEAST": LEAST, "HUGE": HUGE, "LIMIT": LIMIT, "SLOTS": SLOTS}.items():
+        code = code.replace(name, str(number))
+    return code + ("declare i32 @madvise(ptr, i64, i32)\n" if linux else "")
