@@ -684,3 +684,51 @@ def test_pow_gives_the_modulus_to_a_class() -> None:
         return pow(Modular(n), 2), pow(Modular(n), 2, n), pow(n, 2, 5)
 
     assert ag.to_graph(powers)(3) == powers(3)
+
+
+def test_a_name_that_one_block_has_for_itself_and_the_next_one_shares() -> None:
+    def two_branches(n: int) -> Any:
+        if n > 1:
+            x = 1
+        else:
+            x = 2
+        if n > 2:
+            x = 3
+        else:
+            x = 4
+        return x
+
+    def loops(n: int) -> Any:
+        for i in range(n):
+            x = i
+        for i in range(n + 1):
+            x = i * 2
+        while n > 0:
+            y = n
+            n -= 1
+        if x > 3:
+            y = 5
+        else:
+            y = 6
+        return x, y
+
+    def handlers(n: int) -> Any:
+        try:
+            x = 10 // n
+        except ZeroDivisionError:
+            x = -1
+        if n:
+            x = 2
+        else:
+            x = n
+        try:
+            y = x // n
+        except ZeroDivisionError:
+            y = 0
+        for i in range(2):
+            y = i
+        return x, y
+
+    for n in (0, 1, 2, 3):
+        for f in (two_branches, loops, handlers):
+            assert ag.to_graph(f)(n) == f(n)

@@ -125,6 +125,8 @@ class _Assignment:
             self.given[id(statements)] = target
             result = self.simple(target, result)
         result = self.block(statements, result)
+        if result is not None and assigned is not None:  # outside, a name of the block's own is as it was
+            result = result.difference(own) | assigned.intersection(own)
         for variable, block in outer.items():
             if block is None:
                 self.owner.pop(variable, None)
