@@ -107,3 +107,50 @@ def test_broadcast_and_mixed_dtypes() -> None:
 
     check(fn, X, X[0], X[:, :1])
     check(fn, X.astype(np.float32), X[0].astype(np.float32), X[:, :1])
+
+
+def test_arrays_are_computed_where_they_are_joined() -> None:
+    def gathered(x, y, rows):
+        return np.concatenate([x[rows], y[rows] + 1], 1)
+
+    def stacked(x, y):
+        return np.stack([x + y, x * y])
+
+    def written_later(x, y):
+        z = np.concatenate([x + 1, y])
+        x[0] = 9.0
+        return z, x
+
+    def used_again(x, y):
+        z = [x + 1, y]
+        a = np.concatenate(z)
+        x[0] = 5.0
+        z[1][0] = 7.0
+        return a, z[0], z[1]
+
+    rows = np.array([3, 1, 1, 30])
+    check(gathered, X, Y, rows)
+    check(stacked, X, Y)
+    check(written_later, X, Y)
+    check(used_again, X, Y, native=False)
+    check(lambda x, y: np.concatenate([x.T, y.T * 2]), X, Y, native=False)
+
+
+def test_what_index_arrays_pick_is_a_copy() -> None:
+    def fn(x, y, rows):
+        a = x[rows]
+        b = x[rows, rows] + 1
+        x[rows] = y[rows] * 2
+        x[0] += 1
+        a[0] += 5
+        return a, b, x, np.concatenate([x[rows], y[rows]], 1)
+
+    def loop(x, rows):
+        for i in range(3):
+            z = np.concatenate([x[rows], x[rows + 1]], 1)
+            x[rows] = z[:, 50:] + i
+        return x
+
+    rows = np.array([3, 1, 1, 30])
+    check(fn, X, Y, rows)
+    check(loop, X, rows)
