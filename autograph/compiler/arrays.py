@@ -950,8 +950,13 @@ def position(f: FunctionLowering, operation: Operation, index: Value, dim: Any) 
     ir = Lanes(b).cast(n.parts, n.dtype, INT)[0]
     unsigned = n.dtype.kind == "u"
     is_constant = n.low is not None and n.low == n.high
-    if f.quick is not None and not is_constant and f.quick.inside(n, dim):
+    if n.low is not None and n.low >= 0 and n.high is not None and isinstance(dim, int) and n.high < dim:
         return ir
+    if f.quick is not None and not is_constant and f.quick.inside(n, dim):
+        if not f.quick.wraps(n, dim):
+            return ir
+        negative = b.value(f"icmp slt i64 {ir}, 0")
+        return b.value(f"select i1 {negative}, i64 {b.value(f'add i64 {ir}, {dim}')}, i64 {ir}")
     if n.low is not None and n.low == n.high and n.low < 0:
         ir = b.value(f"add i64 {dim}, {n.low}")
     elif not (unsigned or (n.low is not None and n.low >= 0)):
@@ -1155,7 +1160,7 @@ def set_item(f: FunctionLowering, operation: Operation, x: Value, index: Any, va
 
 def _writeable(f: FunctionLowering, operation: Operation, m: Memory) -> bool:
     """Checks that an array may be written; arrays that were made here may be."""
-    if isinstance(m.root, tuple) and m.root[0] == "new":
+    if m.writeable or (isinstance(m.root, tuple) and m.root[0] == "new"):
         return True
     if m.slot is None:
         return False
@@ -1629,6 +1634,8 @@ def unpack(f: FunctionLowering, operation: Operation, x: Any, count: Any, after:
     n = count.value
     if isinstance(x, Known) and isinstance(x.value, tuple):
         x = Tuple(tuple(Known(v) for v in x.value))
+    if type(x) is tuple and all(isinstance(v, Value) for v in x):  # of a graph whose constants were found
+        x = Tuple(x)
     if isinstance(x, Tuple) and len(x.items) == n:
         return x
     if not isinstance(x, (Memory, Elements, Lazy)) or len(dims_of(x)) != 1 or dims_of(x)[0] != n:

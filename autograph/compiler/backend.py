@@ -52,7 +52,7 @@ def run(graph: Graph, arguments: list[Any]) -> Any:
 def variant(graph: Graph, arguments: list[Any] | None) -> Any:
     """The machine code for such arguments (None: any); None where the interpreter must run them."""
     if arguments is None:
-        return _variant(graph, ((2,) * len(graph.params), True))
+        return _variant(graph, ((WRITEABLE + 2,) * len(graph.params), True))
     arrays = [a for a in arguments if type(a) is np.ndarray]
     distinct = not any(np.may_share_memory(a, b) for a, b in itertools.combinations(arrays, 2))
     return _variant(graph, (tuple(map(layout, arguments)), distinct))
@@ -84,14 +84,18 @@ def all_plain(arguments: list[Any]) -> bool:
     return fine and not any(np.may_share_memory(a, b) for a, b in itertools.combinations(arrays, 2))
 
 
+WRITEABLE = 4
+
+
 def layout(a: Any) -> int:
-    """Of an array: 2 if it is contiguous, 1 if its axes are in C order, else 0."""
+    """Of an array: 2 if it is contiguous, 1 if its axes are in C order, else 0; `WRITEABLE` more if it is."""
     if type(a) is not np.ndarray:
         return 0
+    writeable = WRITEABLE * a.flags.writeable
     if a.flags.c_contiguous:
-        return 2
+        return writeable + 2
     steps = [abs(s) for s, d in zip(a.strides, a.shape) if d > 1]
-    return int(0 not in steps and steps == sorted(steps, reverse=True))
+    return writeable + (0 not in steps and steps == sorted(steps, reverse=True))
 
 
 def compile_native(graph: Graph, layouts: tuple[int, ...], distinct: bool) -> Any:

@@ -46,6 +46,7 @@ class Quick:
         self.marker = f.b.counter
         self.tests: dict[Any, str] = {}
         self.known: set[str] = set()
+        self.needs: list[tuple[Any, tuple[str, ...]]] | None = None  # what a line needs that may not be used
 
     def fixed(self, operand: Any) -> bool:
         """Whether an operand is the same in all turns, and known before the loop."""
@@ -66,6 +67,9 @@ class Quick:
 
     def require(self, key: Any, *texts: str) -> None:
         """Tests that must hold; `{}` in a text stands for the result of the text before."""
+        if self.needs is not None:
+            self.needs.append((key, texts))
+            return
         if key in self.tests:
             return
         result = ""
@@ -78,30 +82,45 @@ class Quick:
         line = self.line(value)
         if line is None or not self.fixed(dim):
             return False
-        factor, offset = line
+        factor, offset, needs = line
+        for need in needs:
+            self.require(need[0], *need[1])
         self._short(offset)
+        wraps = self.wraps(value, dim)
         if factor == 0:
             self.require(("in", offset, dim), f"icmp ult i64 {offset}, {dim}")
             return True
         for name, turn in (("first", self.first), ("last", self.turns)):
-            key = (name, factor, offset, dim)
+            key = (name, factor, offset, dim, wraps)
             if key in self.tests:
                 continue
             product = turn if factor == 1 else self.at_front(f"mul i64 {turn}, {factor}")
             if name == "last":  # the line at `turns - 1`
                 product = self.at_front(f"sub i64 {product}, {factor}")
             place = product if offset == 0 else self.at_front(f"add i64 {product}, {offset}")
-            self.require(key, f"icmp ult i64 {place}, {dim}")
+            if wraps:
+                self.require(key, f"add i64 {place}, {dim}", f"icmp ult i64 {{}}, {2 * dim}")
+            else:
+                self.require(key, f"icmp ult i64 {place}, {dim}")
         self._narrow(factor)
         return True
 
-    def line(self, value: Number) -> tuple[Any, Any] | None:
-        """Factor and offset of a number as a line over the counter."""
+    def wraps(self, value: Number, dim: Any) -> bool:
+        """Whether an index is sure to be negative in the first turn: `x[i - 1]` of a ring."""
+        line = self.line(value)
+        if line is None or not isinstance(dim, int) or self.first.startswith("%"):
+            return False
+        factor, offset, _ = line
+        known = isinstance(factor, int) and isinstance(offset, int) and factor != 0
+        return known and -dim <= factor * int(self.first) + offset < 0
+
+    def line(self, value: Number) -> tuple[Any, Any, tuple[Any, ...]] | None:
+        """Factor and offset of a number as a line over the counter, and what must hold for it to be one."""
         if value.line is not None:
-            factor, offset = value.line
-            return factor, offset
+            factor, offset, needs = value.line
+            return factor, offset, needs
         if value.dtype.str[1:] == "i8" and self.fixed(value.ir):
-            return 0, int(value.ir) if not value.ir.startswith("%") else value.ir
+            return 0, int(value.ir) if not value.ir.startswith("%") else value.ir, ()
         return None
 
     def _narrow(self, factor: Any) -> None:
@@ -112,17 +131,30 @@ class Quick:
         if isinstance(offset, str):
             self.require(("short", offset), f"add i64 {offset}, {1 << 60}", f"icmp ule i64 {{}}, {1 << 61}")
 
-    def combined(self, name: str, x: Number, y: Number) -> tuple[Any, Any] | None:
-        """The line that a sum, difference or product is; None where it is none, or nothing is gained."""
-        if x.line is None and y.line is None:
-            return None
+    def combined(self, name: str, x: Number, y: Number) -> tuple[Any, Any, tuple[Any, ...]] | None:
+        """The line that a sum, difference or product of Python's integers is; None where it is none."""
+        line = self.may_be(name, x, y)
+        for need in () if line is None else line[2]:
+            self.require(need[0], *need[1])
+        return line
+
+    def may_be(self, name: str, x: Number, y: Number) -> tuple[Any, Any, tuple[Any, ...]] | None:
+        """As `combined`, where nothing needs to be known as long as the line is not used."""
         p, q = self.line(x), self.line(y)
         if p is None or q is None:
             return None
+        self.needs = [*p[2], *q[2]]
+        try:
+            line = self._combined(name, p, q)
+            return None if line is None else (*line, tuple(self.needs))
+        finally:
+            self.needs = None
+
+    def _combined(self, name: str, p: tuple[Any, ...], q: tuple[Any, ...]) -> tuple[Any, Any] | None:
         if name == "mul":
             if p[0] != 0 and q[0] != 0:
                 return None
-            (factor, offset), k = (p, q[1]) if q[0] == 0 else (q, p[1])
+            (factor, offset, _), k = (p, q[1]) if q[0] == 0 else (q, p[1])
             result = self._times(factor, k), self._times(offset, k)
         elif name in ("add", "sub"):
             result = self._sum(name, p[0], q[0]), self._sum(name, p[1], q[1])
@@ -246,11 +278,10 @@ def lower(f: FunctionLowering, operation: Operation, counter: int) -> None:
     fast, f.quick = f.quick, None
     quick_end = b.block
     f.env = saved
-    if set(f.compilation.fallbacks) != fallbacks:  # Python is called: not worth two copies
-        fast.tests.clear()
+    calls = set(f.compilation.fallbacks) != fallbacks
     tests = list(fast.tests.values())
     b.switch(before)
-    if tests:
+    if not calls:  # where Python is called, two copies are not worth it
         tests.append(b.value(f"icmp sgt i64 {bound.ir}, {first.ir}"))
         tests.append(b.value(f"icmp sle i64 {bound.ir}, {MOST}"))
         tests.append(b.value(f"icmp sge i64 {first.ir}, 0"))
@@ -305,7 +336,7 @@ def _copy(
             low = value.low if i == counter else None
             value = unions.rebuilt(value, iter([p.name for p in phis[i]]))
             if i == counter:
-                value.low, value.line = low, (1, 0)
+                value.low, value.line = low, (1, 0, ())
         elif isinstance(param._ag_type, Const):
             value = Known(param._ag_type.value)
         f.env[id(param)] = value

@@ -29,7 +29,7 @@ from autograph.compiler.values import (
     array_type,
     register,
 )
-from autograph.graph.graph import Operation
+from autograph.graph.graph import Operation, Tensor
 from autograph.graph.types import Array, Scalar
 
 INT, FLOAT = np.dtype(np.int64), np.dtype(float)
@@ -360,6 +360,14 @@ def triangle(f: FunctionLowering, operation: Operation, *args: Any, **options: A
     return by_rule(f, operation, t.dtype, dims, element, (x,), can_be_vector(x, dims), 3)
 
 
+def is_only_read(f: FunctionLowering, t: Tensor) -> bool:
+    """Whether a view has one use, which reads it."""
+    user = f.users.get(id(t))
+    if user is None or user.op is None or f.uses.get(id(t)) != 1:
+        return False
+    return not user.op.effects(user.args, user.kwargs) & {"writes", "view", "host", "effect"}
+
+
 @rule("np.diag", "np.diagonal", "ndarray.diagonal")
 def diagonal(f: FunctionLowering, operation: Operation, *args: Any, **options: Any) -> Value | None:
     out = operation.outputs[0]
@@ -381,7 +389,7 @@ def diagonal(f: FunctionLowering, operation: Operation, *args: Any, **options: A
         return target
     if len(m.dims) != 2 or not all(isinstance(d, int) for d in m.dims):
         return None
-    if not f.is_pure(out) or id(out) in f.plan.objects:
+    if id(out) in f.plan.objects or not (f.is_pure(out) or is_only_read(f, out)):
         return None  # NumPy's may not be written
     rows, columns = (int(d) for d in m.dims)
     length = max(min(rows, columns - k) if k >= 0 else min(rows + k, columns), 0)

@@ -27,7 +27,7 @@ MAX_ARRAYS = 16
 IDENTITY, EXACT, INTEGER, ARRAY, DICT, TUPLE = range(6)
 """How an argument is checked."""
 
-CONTIGUOUS_ALIGNED = 0x101
+CONTIGUOUS_ALIGNED, WRITEABLE = 0x101, 0x400
 
 IN_DICT, IN_CELL, BY_CALL = range(3)
 """How an outside value is checked."""
@@ -124,8 +124,10 @@ rank:
 layout:
   %fp = getelementptr i8, ptr %object, i64 64
   %flags = load i32, ptr %fp
-  %bits = and i32 %flags, 257
-  %whole = icmp eq i32 %bits, 257
+  %p4 = getelementptr i64, ptr %spec, i64 4
+  %asked = load i32, ptr %p4
+  %bits = and i32 %flags, %asked
+  %whole = icmp eq i32 %bits, %asked
   br i1 %whole, label %dims, label %no
 dims:
   %p5 = getelementptr i64, ptr %spec, i64 5
@@ -569,10 +571,11 @@ class Record:
         words[0], words[1] = kind, id(expected)
         self._alive += [words, expected]
         if kind == ARRAY:
-            dtype, shape = rest
+            dtype, shape, writeable = rest
             dims = (ctypes.c_int64 * max(len(shape), 1))(*(-1 if d is None else d for d in shape))
             self._alive += [dtype, dims]
             words[2], words[3], words[5] = id(dtype), len(shape), ctypes.addressof(dims)
+            words[4] = CONTIGUOUS_ALIGNED | (WRITEABLE if writeable else 0)
         elif kind == DICT:
             (entries,) = rest
             parts = (ctypes.c_int64 * max(2 * len(entries), 1))()

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from autograph.compiler import fusing, host, listing, support, values
+from autograph.compiler.backend import WRITEABLE
 from autograph.compiler.ir import PROFILE, Builder, Module, float_literal
 from autograph.compiler.values import (
     Elements,
@@ -60,7 +61,7 @@ class Plan:
     objects: set[int] = dataclasses.field(default_factory=set)  # tensors that must be Python objects
     strided: set[int] = dataclasses.field(default_factory=set)  # carried arrays that are not contiguous
     memory: set[int] = dataclasses.field(default_factory=set)  # small arrays that must not be in registers
-    layouts: tuple[int, ...] = ()  # of the arguments: 2 contiguous, 1 with the axes in C order, 0 neither
+    layouts: tuple[int, ...] = ()  # of the arguments, as `backend.layout` gives them
     distinct: bool = True  # no array argument overlaps another
 
     fresh: set[int] = dataclasses.field(default_factory=set)  # tensors of choices made in this round
@@ -94,6 +95,10 @@ class Compilation:
         self._functions: dict[str, Any] = {}
         self.marks: set[str] = set()  # comments that tell the machine how to treat the text
         self.roots = Roots(graph)
+        # what the user's code may do to arrays meanwhile nobody knows
+        self.calls_host = any(
+            o.op is not None and "host" in o.op.effects(o.args, o.kwargs) for o in graph.operations()
+        )
 
     def is_called(self, graph: Graph) -> bool:
         return any(o.callee is graph for o in self.graph.operations())
@@ -306,8 +311,9 @@ class FunctionLowering:
                 self.set_slot(slot, self.incref(f"%x{i}"))
                 value = self.from_slot(slot, t, param)
                 if isinstance(value, Memory):
-                    value = self.as_contiguous(value) if layout == 2 else value
-                    value = dataclasses.replace(value, ordered=layout > 0)
+                    value = self.as_contiguous(value) if layout & 3 == 2 else value
+                    writeable = bool(layout & WRITEABLE) and not self.compilation.calls_host
+                    value = dataclasses.replace(value, ordered=layout & 3 > 0, writeable=writeable)
                 self.env[id(param)] = value
         results = self.graph.body.results or ()
         returns = self.signature()
@@ -881,7 +887,7 @@ class FunctionLowering:
     def _rooted(self, value: Value, tensor: Tensor) -> Value:
         """An array that was made just now, with the root of the tensor that it is the value of."""
         if isinstance(value, Memory) and isinstance(value.root, tuple) and value.slot is not None:
-            return dataclasses.replace(value, root=self.roots.find(id(tensor)))
+            return dataclasses.replace(value, root=self.roots.find(id(tensor)), writeable=True)
         return value
 
     def _row_groups(self, region: Region) -> tuple[dict[int, Any], set[int]]:

@@ -98,7 +98,7 @@ PASSES = (
 five times as long for the same code."""
 
 
-QUICK_LOOPS = "; has quick loops"
+QUICK_LOOPS = "; has loops of numbers"
 """How a text begins whose loops are worth LLVM's own list of passes, vectors and all."""
 
 

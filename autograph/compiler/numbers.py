@@ -384,7 +384,7 @@ def _integer_division(
             x = Number(x.type, INT, (safe,), x.low, x.high)
     positive = y.low is not None and y.low > 0
     natural = positive and x.low is not None and x.low >= 0
-    q = b.value(f"sdiv i64 {x.ir}, {y.ir}")
+    q = b.value(f"{'udiv' if natural else 'sdiv'} i64 {x.ir}, {y.ir}")
     product = b.value(f"mul i64 {q}, {y.ir}")
     r = b.value(f"sub i64 {x.ir}, {product}")
     high = y.high - 1 if y.high is not None and positive else None
@@ -553,6 +553,9 @@ def numpy_scalar(f: FunctionLowering, operation: Operation, name: str, numbers: 
         return None
     if name == "power" and found[0].kind != "f":
         return None
+    line = None
+    if f.quick is not None and name in LINES and dtype == INT and all(n.dtype == INT for n in numbers):
+        line = f.quick.may_be(LINES[name], *numbers)
     if name in COMPARISONS and all(n.dtype.kind in "biu" for n in numbers):
         return Number(out, BOOL, (_compared_integers(f, COMPARISONS[name], *numbers),))
     *inputs, result = found
@@ -570,7 +573,10 @@ def numpy_scalar(f: FunctionLowering, operation: Operation, name: str, numbers: 
             parts = ELEMENT[name](Lanes(f.b), inputs[0], *(c.parts for c in converted))
     except NoRule:
         return None
-    return Number(out, dtype, parts)
+    return Number(out, dtype, parts, line=line)
+
+
+LINES = {"add": "add", "subtract": "sub", "multiply": "mul"}
 
 
 def _complex_scalar(
@@ -853,6 +859,20 @@ def range_length(f: FunctionLowering, operation: Operation, *args: Value) -> Val
         return (b.value(f"select i1 {some}, i64 {turns}, i64 0"),)
 
     return Number(out, INT, _joined(f, operation, fine, count, INT), 0)
+
+
+@rule("range")
+def new_range(f: FunctionLowering, operation: Operation, *args: Value) -> Value | None:
+    """A range that nobody looks at, as the loop over it counts itself: only its step is checked."""
+    if f.uses.get(id(operation.outputs[0])) or not all(is_scalar(a) for a in args):
+        return None
+    numbers = [f.number(a) for a in args]
+    if any(n.dtype.kind not in "iub" for n in numbers) or not 1 <= len(numbers) <= 3:
+        return None
+    if len(numbers) == 3:
+        step = numbers[2]
+        f.guard(f.b.value(f"icmp ne {register(step.dtype)} {step.ir}, 0"), operation)
+    return Known(None)
 
 
 @rule("range_item")

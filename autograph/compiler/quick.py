@@ -62,7 +62,7 @@ def _array(value: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
         value.dtype.char
     ):
         raise Refused
-    return ARRAY, np.ndarray, value.dtype, shape
+    return ARRAY, np.ndarray, value.dtype, shape, value.flags.writeable
 
 
 def _held(value: Any) -> tuple[Any, ...]:

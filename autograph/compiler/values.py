@@ -162,6 +162,7 @@ class Memory(Value):
     root: Any = None
     aligned: bool = True
     ordered: bool = False
+    writeable: bool = False  # it is known to be so, as long as the function runs
 
 
 @dataclasses.dataclass(eq=False, slots=True)

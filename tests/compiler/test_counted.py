@@ -179,3 +179,129 @@ def test_an_index_that_is_no_line() -> None:
     compare(gather, x, np.array([5, -7, 0, 3]), np.zeros(4))
     compare(gather, x, np.array([5, 6, 0, 3]), np.zeros(4))
     compare(gather, x, np.array([5, 2], np.uint8), np.zeros(4))
+
+
+def filled(x, start):
+    n, m = x.shape
+    j = n * m - 1
+    while j >= start:
+        x[j // m, j % m] += 1.0
+        j -= 1
+    return x
+
+
+def test_an_array_that_must_not_be_written_is_told_in_every_call() -> None:
+    converted = ag.to_graph(filled)
+    for writeable in (True, True, True, False, True, False, False, True):
+        mine, other = np.zeros((3, 4)), np.zeros((3, 4))
+        mine.flags.writeable = other.flags.writeable = writeable
+        results = []
+        for function, x in ((converted, mine), (filled, other)):
+            try:
+                results.append(function(x, 2).tolist())
+            except ValueError as error:
+                results.append(str(error))
+        assert results[0] == results[1]
+        assert np.array_equal(mine, other)
+
+
+def test_a_host_call_may_forbid_writes() -> None:
+    @ag.do_not_convert
+    def forbid(x):
+        x.flags.writeable = False
+
+    def function(x):
+        x[0] = 1.0
+        forbid(x)
+        x[1] = 1.0
+
+    x = np.zeros(2)
+    with pytest.raises(ValueError, match="read-only"):
+        ag.to_graph(function)(x)
+    assert x.tolist() == [1.0, 0.0]
+
+
+def stepped(x, start, step):
+    for k in range(start, len(x), step):
+        x[k] = 1.0
+    return x
+
+
+@pytest.mark.parametrize("step", [1, 3, -1, -2, 0])
+def test_steps_that_are_not_known(step: int) -> None:
+    converted = ag.to_graph(stepped)
+    try:
+        expected = stepped(np.zeros(9), 2, step).tolist()
+    except ValueError as error:
+        with pytest.raises(ValueError, match=str(error).replace("(", r"\(").replace(")", r"\)")):
+            converted(np.zeros(9), 2, step)
+        return
+    assert converted(np.zeros(9), 2, step).tolist() == expected
+    assert "calls back" not in converted.explain(np.zeros(9), 2, step)
+
+
+def far(x, a, b):
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * (a * b)
+    return total
+
+
+@pytest.mark.parametrize(("a", "b"), [(2, 3), (2**40, 2**20), (2**40, 2**40), (-(2**62), 2)])
+def test_numbers_that_are_the_same_in_every_turn_may_be_large(a: int, b: int) -> None:
+    x = np.arange(4.0)
+    converted = ag.to_graph(far)
+    if abs(a * b) < 2**63 or a * b == -(2**63):
+        assert converted(x, a, b) == far(x, a, b)
+    else:
+        with pytest.raises(OverflowError):
+            converted(x, a, b)
+
+
+def ring(x, y, n):
+    for i in range(len(x)):
+        y[i] = x[i - 1] + x[(i + 1) % n] + x[i - 3] * x[-i]
+    return y
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 9, 40])
+def test_indices_that_are_negative_in_the_first_turns(size: int) -> None:
+    compare(ring, np.arange(size) + 0.5, np.zeros(size), size)
+
+
+def bag(x, weights, least):
+    for w in weights:
+        for c in range(len(x) - 1, w - least, -1):
+            if x[c - w] + w > x[c]:
+                x[c] = x[c - w] + w
+    return x
+
+
+@pytest.mark.parametrize("least", [1, 3, 12])
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.int8, np.uint8])
+def test_lines_of_numpy_integers(least: int, dtype: type) -> None:
+    compare(bag, np.arange(20) % 7, np.array([2, 5, 9], dtype), least)
+
+
+def multiplied(x, k):
+    total = 0.0
+    for i in range(len(x)):
+        total += x[(i * k) & 3]
+    return total
+
+
+@pytest.mark.parametrize("k", [3, 2**40, 2**62, -(2**63)])
+def test_numpy_integers_that_wrap(k: int) -> None:
+    compare(multiplied, np.arange(9.0), np.int64(k))
+
+
+def rotated(a):
+    n = a.shape[0]
+    for i in range(n):
+        a[i, i] += i
+    return np.sort(np.diag(a))
+
+
+def test_a_diagonal_of_an_array_that_is_written() -> None:
+    compare(rotated, np.arange(25.0).reshape(5, 5)[::-1].copy())
+    assert "calls back" not in ag.to_graph(rotated).explain(np.ones((5, 5)))
