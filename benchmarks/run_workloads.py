@@ -197,7 +197,8 @@ def main() -> int:
         patterns = options.only.split(",") if options.only else ["*"]
         workloads = [name for name in data.WORKLOADS if any(fnmatch(name, pattern) for pattern in patterns)]
         names = ["autograph", *peers]
-        zygotes = {name: compare.Zygote(name, options.cores, k) for k, name in enumerate([*names, MASKED])}
+        # with one core all are bound to the same: another may be slower for what else it runs
+        zygotes = {name: compare.Zygote(name, options.cores) for name in [*names, MASKED]}
         for workload in workloads:
             skip = [*options.skip.split(","), *([] if workload == "mandelbrot" else [f"{MASKED}:*"])]
             results = compare.compare(

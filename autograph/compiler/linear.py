@@ -38,6 +38,11 @@ SCRATCH = 1 << 12
 """Bytes of a product that may lie on the stack."""
 STACK = 1 << 14
 """Bytes of a copy that may lie on the stack."""
+ROWS = range(8, 65)
+CACHED = 1 << 20
+SOME = 1 << 21
+"""With so many rows, a second matrix of at most so many bytes, and at most so many multiplications (less than
+is worth threads), a product is ours too: BLAS copies both matrices first, which with few rows takes long."""
 HUGE = 1 << 31
 """Dimensions from here on may not fit the integers of BLAS."""
 
@@ -299,12 +304,17 @@ def multiply(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
     limit = FEW_OF_VECTOR if 1 in (m, n) else FEW
     ours = _small_product if dtype.kind == "f" else _plainly
     if isinstance(size, int):
-        if size == 0 or (size <= limit and dtype.kind == "f") or max(m, n, k) >= HUGE:
+        few_rows = m in _rows(b)
+        if size == 0 or ((size <= limit or few_rows) and dtype.kind == "f") or max(m, n, k) >= HUGE:
             ours(f, c, a, b)
         else:
             _by_blas(f, routine, c, a, b)
         return
     few = f.b.value(f"icmp ule i64 {size}, {limit if dtype.kind == 'f' else 0}")
+    rows = _rows(b)
+    if isinstance(m, str) and dtype.kind == "f" and rows:
+        above = f.b.value(f"sub i64 {m}, {rows.start}")
+        few = f.b.value(f"or i1 {few}, {f.b.value(f'icmp ult i64 {above}, {len(rows)}')}")
     for d in (m, n, k):
         if isinstance(d, str):
             few = f.b.value(f"or i1 {few}, {f.b.value(f'icmp uge i64 {d}, {HUGE}')}")
@@ -317,6 +327,15 @@ def multiply(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
     _by_blas(f, routine, c, a, b)
     f.b.jump(after)
     f.b.start(after)
+
+
+def _rows(b: Memory) -> range:
+    """With how many rows of the first matrix a product with this one is ours, although it is not small."""
+    k, n = b.dims
+    if isinstance(k, str) or isinstance(n, str) or b.strides[1] != b.dtype.itemsize:
+        return range(0)
+    size = max(k * n, 1)
+    return range(ROWS.start, min(ROWS.stop, SOME // size + 1) if size * b.dtype.itemsize <= CACHED else 0)
 
 
 def _plainly(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:

@@ -115,6 +115,22 @@ def test_products_of_all_layouts(m: int, k: int, n: int, dtype: str) -> None:
     check_products(pairs)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_products_with_few_rows(dtype: str) -> None:
+    pairs = []
+    for m, k, n in ((8, 128, 257), (9, 300, 75), (32, 60, 250), (33, 64, 130), (64, 90, 100), (65, 90, 100)):
+        pairs += [make((m, k), dtype), make((k, n), dtype, 1)]
+    check_products(pairs)
+
+    @ag.to_graph
+    def some(a, b, rows):
+        return a[:rows] @ b
+
+    a, b = make((70, 90), dtype), make((90, 300), dtype, 1)
+    for rows in (0, 1, 7, 8, 40, 64, 65, 70):
+        np.testing.assert_allclose(some(a, b, rows), a[:rows] @ b, rtol=0, atol=TOLERANCE[dtype])
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c16", "i8"])
 def test_products_of_slices_of_unknown_sizes(dtype: str) -> None:
     @ag.to_graph
