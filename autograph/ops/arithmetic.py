@@ -75,7 +75,11 @@ def _binary_rule(symbol: str, fn: Callable[[Any, Any], Any]) -> Any:
                 special = _pow_python(s, t)
                 if special is not None:
                     return special
-            return numeric(s, t)
+            found = numeric(s, t)
+            squares = isinstance(s, Array) and s.dtype == bool and isinstance(t, Py) and t.cls is int
+            if symbol == "**" and squares and isinstance(found, Array):
+                return join(found, Array(np.dtype(np.int8), found.shape))  # NumPy squares to int8
+            return found
         _refuse_host(symbol, s, t)
         result = _sequences(symbol, s, t, numeric)
         return _of_empty(fn, s, t) if result is BOTTOM else result
@@ -364,10 +368,14 @@ def _is_plain(t: Type) -> bool:
     return isinstance(t, Py)
 
 
-def _has_array(t: Type) -> bool:
+def _has_array(t: Type, depth: int = 0) -> bool:
     """Whether an item of a sequence, or of one in it, may be an array."""
+    if depth > 4:  # a list that holds itself
+        return False
     return any(
-        isinstance(m, (Array, Host)) or _has_array(m) for item in sequence(t)[0] or () for m in members(item)
+        isinstance(m, (Array, Host)) or _has_array(m, depth + 1)
+        for item in sequence(t)[0] or ()
+        for m in members(item)
     )
 
 

@@ -522,3 +522,11 @@ def outcome_quiet(fn: Callable[..., Any], make: Callable[[], tuple[Any, ...]]) -
     result = fn(*args)
     recorder.start_walk()
     return oracle.Outcome(recorder.describe(result), None, "", recorder.describe(args))
+
+
+def test_a_bool_array_to_a_power_is_an_integer_array_of_the_width_that_numpy_chooses() -> None:
+    compared(lambda x, n: x**n, *(partial(_powers, n) for n in (0, 1, 2, 3)))
+
+
+def _powers(n: int) -> tuple[Any, ...]:
+    return np.array([True, False, True]), n
