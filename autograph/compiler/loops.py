@@ -8,6 +8,7 @@ from typing import Any
 from autograph.compiler import arrays, unions
 from autograph.compiler.ir import Phi
 from autograph.compiler.lowering import SMALL, FunctionLowering
+from autograph.compiler.machine import QUICK_LOOPS
 from autograph.compiler.values import (
     Elements,
     Known,
@@ -20,7 +21,7 @@ from autograph.compiler.values import (
     register,
     scalar_dtype,
 )
-from autograph.graph.graph import Operation, Tensor
+from autograph.graph.graph import Operation, Region, Tensor
 from autograph.graph.types import Const
 
 
@@ -56,6 +57,8 @@ def lower_checked(f: FunctionLowering, operation: Operation) -> None:
     for i, param in enumerate(head.params):
         carried.append(_before(f, operation, i, param, inits[i]))
     f.note(_described(carried))
+    if all(map(_of_numbers, operation.regions)) and any(map(_has_checks, operation.regions)):
+        f.compilation.marks.add(QUICK_LOOPS)
     f.depth += 1
     before = b.block
     start = b.label("loop")
@@ -107,6 +110,24 @@ def lower_checked(f: FunctionLowering, operation: Operation) -> None:
     for out in operation.outputs:
         if id(out) in f.plan.objects and array_type(out._ag_type) is not None:
             f.env[id(out)] = f.as_object(f.env[id(out)], out)
+
+
+def _of_numbers(region: Region) -> bool:
+    """Whether a region computes with single numbers only: of such loops LLVM makes more."""
+    return all(
+        all(unions.is_number_type(t._ag_type) or isinstance(t._ag_type, Const) for t in operation.outputs)
+        and all(map(_of_numbers, operation.regions))
+        for operation in region.ops
+        if operation.name not in ("range", "ndarray.shape")
+    )
+
+
+CHECKED = frozenset({"get_item", "set_item", "mod", "floordiv", "imod", "ifloordiv", "rshift", "irshift"})
+"""Operations whose checks LLVM leaves out, or out of a loop, where it knows the bounds of integers."""
+
+
+def _has_checks(region: Region) -> bool:
+    return any(o.name in CHECKED or any(map(_has_checks, o.regions)) for o in region.ops)
 
 
 def _described(carried: list[Carried | None]) -> str:
