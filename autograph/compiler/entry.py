@@ -483,6 +483,12 @@ def _routine() -> machine.Library:
     return machine.compile_ir(ROUTINE, ("ag_enter",), {})
 
 
+@functools.cache
+def _definition() -> _Definition:
+    """What all the builtins point to, also while the garbage collector takes them apart: it never goes."""
+    return _Definition(b"graph_function", _routine()["ag_enter"], FASTCALL_KEYWORDS, None)
+
+
 def available() -> bool:
     """Whether objects are laid out as the routine expects: CPython with its global lock, 64 bits."""
     free_threaded = False
@@ -520,12 +526,11 @@ class Record:
         words[0], words[1], words[2] = id(slow), id(mode), id(None)
         words[3], words[4], words[5] = id(trace), id(None), id(errors)
         words[10] = id(np.ndarray)
-        self._definition = _Definition(b"graph_function", _routine()["ag_enter"], FASTCALL_KEYWORDS, None)
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
         address = _Address(ctypes.addressof(self._words))
         address.record = self
-        self.builtin = make(ctypes.addressof(self._definition), address, None)
+        self.builtin = make(ctypes.addressof(_definition()), address, None)
 
     @property
     def hits(self) -> int:
