@@ -23,6 +23,7 @@ from autograph.graph.types import (
     BOTTOM,
     UNBOUND,
     Array,
+    ClosureT,
     Const,
     Host,
     IterT,
@@ -493,7 +494,7 @@ class _Parser:
         if name in ("never", "unbound"):
             return BOTTOM if name == "never" else UNBOUND
         bracket = line.sees("[")
-        if name in ("object", "py", "iter"):
+        if name in ("object", "py", "iter", "function"):
             return self.foreign(name, line)
         if name in PYTHON_TYPES and not bracket:
             return Py(PYTHON_TYPES[name])
@@ -501,7 +502,7 @@ class _Parser:
         return self.shaped(dtype, line) if line.accept("[") else Scalar(dtype)
 
     def foreign(self, name: str, line: _Line) -> Type:
-        """object[$class], py[$class], iter[type, $class]."""
+        """object[$class], py[$class], iter[type, $class], function[$type]."""
         if name == "object" and not line.sees("["):
             return Host()
         line.expect("[")
@@ -512,6 +513,9 @@ class _Parser:
             return IterT(elem, cls)
         cls = self.constant(line)
         line.expect("]")
+        if name == "function":
+            closure: ClosureT = cls
+            return closure
         return Host(cls) if name == "object" else Py(cls)
 
     def dtype(self, name: str, line: _Line) -> np.dtype[Any]:

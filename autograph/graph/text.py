@@ -22,6 +22,7 @@ from autograph.graph.types import (
     UNBOUND,
     Array,
     Cell,
+    ClosureT,
     Const,
     Host,
     IterT,
@@ -126,6 +127,7 @@ class _Printer:
         self.anonymous, self.mark = anonymous, mark
         self.lines: list[str] = []
         self._constant_names: dict[int, str] = {}
+        self._closures: dict[ClosureT, ClosureT] = {}
         self._sites: dict[int, tuple[str, Site]] = {}
         self._names = _Names()
         self._wishes: dict[int, str] = {}
@@ -344,6 +346,8 @@ class _Printer:
             return f"iter[{self.type(t.elem)}{'' if t.cls is None else ', ' + self._constant(t.cls)}]"
         if isinstance(t, Host):
             return "object" if t.cls is None else f"object[{self._constant(t.cls)}]"
+        if isinstance(t, ClosureT):  # its key and code have no text of their own
+            return f"function[{self._constant(self._closures.setdefault(t, t))}]"
         assert isinstance(t, Ref), t
         return self._site(t.site)
 

@@ -97,3 +97,20 @@ def test_users_names_stay_apart_from_ours() -> None:
 
 def test_repr_is_short() -> None:
     assert repr(Graph("f")) == "<graph f: 0 operations>"
+
+
+def test_functions_made_at_run_time_have_a_text() -> None:
+    from autograph.graph.parse import parse_text
+    from autograph.graph.text import constants
+
+    @ag.to_graph
+    def f(n):
+        made = []
+        for i in range(n):
+            made.append(lambda x, k=i: x + k)
+        return made[0](n) + made[-1](n)
+
+    assert f(3) == 8
+    graph = f.get_graph(3)
+    text = to_text(graph)
+    assert "function[$" in text and to_text(parse_text(text, constants(graph))) == text
