@@ -166,7 +166,9 @@ def make_function(text: str) -> Callable[..., Any]:
     source = f"import math\nimport numpy as np\ndef f(a, b=None):\n    {body}\n"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     namespace: dict[str, Any] = {"__name__": "table", "__file__": filename}
-    exec(compile(source, filename, "exec"), namespace)
+    with warnings.catch_warnings():  # where `~True` is an error, Python compiles it to other code
+        warnings.simplefilter("ignore")
+        exec(compile(source, filename, "exec"), namespace)
     function: Callable[..., Any] = namespace["f"]
     return function
 
