@@ -16,7 +16,7 @@ from autograph import transforms
 from autograph.graph.graph import Graph
 from autograph.runtime import interpreter
 
-DEFAULT = "interpreter"
+DEFAULT = "native"
 
 _lock = threading.RLock()
 _user_traceback: Callable[[BaseException], Any] | None = None
