@@ -1316,6 +1316,8 @@ SEARCHES = frozenset({"index", "count", "remove"})
 
 def _asks_identity(operation: Operation) -> bool:
     """Whether containers are searched for floats: a NaN is found by its identity, which registers lack."""
+    if any(_is_keyed_by_floats(t._ag_type) for t in (*operation.inputs, *operation.outputs)):
+        return True
     if operation.name not in EQUALITIES and operation.name.split(".")[-1] not in SEARCHES:
         return False
     floats = [isinstance(leaf, Tensor) and _may_be_float(leaf._ag_type) for leaf in leaves(operation.args)]
@@ -1325,6 +1327,12 @@ def _asks_identity(operation: Operation) -> bool:
         for m in (members(leaf._ag_type) if isinstance(leaf, Tensor) else (None,))
     ]
     return sum(floats) > 1 and (any(containers) or operation.name not in EQUALITIES)
+
+
+def _is_keyed_by_floats(t: Type) -> bool:
+    """Whether a dict's keys, or a set's items, may be floats that are no constants."""
+    tables = [m.site for m in members(t) if isinstance(m, Ref) and m.kind in ("dict", "set")]
+    return any(_may_be_float(site.key_type if site.kind == "dict" else site.elem) for site in tables)
 
 
 def _may_be_float(t: Any, seen: frozenset[int] = frozenset()) -> bool:

@@ -530,3 +530,33 @@ def test_a_bool_array_to_a_power_is_an_integer_array_of_the_width_that_numpy_cho
 
 def _powers(n: int) -> tuple[Any, ...]:
     return np.array([True, False, True]), n
+
+
+def keyed_twice(x):
+    table, y = {}, x + 0.0
+    table[y] = 1
+    table[y] = 2
+    return len(table), y in table, [k is y for k in table]
+
+
+def keyed_by_tuples(x):
+    table, y = {}, x + 0.0
+    table[1, y] = 1
+    table[1, y] = 2
+    return len(table)
+
+
+def gathered(x):
+    items, y = set(), x * 1.0
+    items.add(y)
+    items.add(y)
+    return len(items), y in items, y + 1 in items
+
+
+@pytest.mark.parametrize("fn", [keyed_twice, keyed_by_tuples, gathered])
+@pytest.mark.parametrize("value", [1.5, float("nan"), np.float64("nan")], ids=repr)
+def test_floats_as_keys_are_found_as_python_finds_them(
+    fn: Any, value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AUTOGRAPH_BACKEND", "native")
+    assert ag.to_graph(fn)(value) == fn(value)
