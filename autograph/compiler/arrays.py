@@ -23,6 +23,7 @@ from autograph.compiler.values import (
     Tuple,
     Value,
     array_type,
+    known_item,
     part,
     register,
     scalar_dtype,
@@ -1080,13 +1081,7 @@ def _length(f: FunctionLowering, start: Any, stop: Any, step: int) -> Any:
 def get_item(f: FunctionLowering, operation: Operation, x: Value, index: Any) -> Value | None:
     out = operation.outputs[0]
     if isinstance(x, Tuple):
-        if (
-            isinstance(index, Known)
-            and type(index.value) is int
-            and -len(x.items) <= index.value < len(x.items)
-        ):
-            return x.items[index.value]
-        return None
+        return known_item(x.items, index)
     if isinstance(x, Known) and isinstance(x.value, np.ndarray):
         x = value_as_array(f, x) or x
     if isinstance(x, Elements):

@@ -7,7 +7,7 @@ from typing import Any
 
 from autograph.compiler.elementwise import Lanes
 from autograph.compiler.lowering import FunctionLowering, rule
-from autograph.compiler.values import Elements, Known, Lazy, Memory, Number, Object, Tuple, Value
+from autograph.compiler.values import Elements, Known, Lazy, Memory, Number, Object, Tuple, Value, known_item
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.tree import leaves
 from autograph.graph.types import UNBOUND, Py, Ref, SeqT, TupleT, members
@@ -71,13 +71,7 @@ def new_list(f: FunctionLowering, operation: Operation, items: Any, *rest: Any) 
 def get_item(f: FunctionLowering, operation: Operation, x: Value, index: Any) -> Value | None:
     out = operation.outputs[0]
     if isinstance(x, VirtualList):
-        if (
-            isinstance(index, Known)
-            and type(index.value) is int
-            and -len(x.virtual) <= index.value < len(x.virtual)
-        ):
-            return x.virtual[index.value]
-        return None
+        return known_item(x.virtual, index)
     if f.graph.host or not isinstance(index, Value):
         return None
     if isinstance(x, Object) and isinstance(x.type, Ref) and x.type.cls is dict:

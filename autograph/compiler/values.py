@@ -198,6 +198,13 @@ class Computed(Lazy):
     vector: bool = False
 
 
+def known_item(items: tuple[Value, ...], index: Any) -> Value | None:
+    """The item at a position that is known; None where it is not, or there is none."""
+    if isinstance(index, Known) and type(index.value) is int and -len(items) <= index.value < len(items):
+        return items[index.value]
+    return None
+
+
 def array_type(t: Type) -> Array | None:
     """The type as an array of known rank and a supported dtype, if it is one."""
     if isinstance(t, Array) and t.shape is not None and supported(t.dtype):
@@ -224,4 +231,5 @@ __all__ = [
     "Tuple",
     "TupleT",
     "Value",
+    "known_item",
 ]
