@@ -343,7 +343,10 @@ def _again(f: FunctionLowering, operation: Operation, carried: list[Carried | No
             incoming += [(p, str(o)) for p, o in zip(c.phis, operands)]
             owners.append((c.slot, f.incref(f.get_slot(memory.slot)) if memory.slot is not None else "null"))
     for slot, owner in owners:
-        f.set_slot(slot, owner)
+        if owner == "null":
+            f.empty_slot(slot)
+        else:
+            f.set_slot(slot, owner)
     f.poll(b.heavy, operation)
     for phi, operand in incoming:
         phi.incoming.append((operand, b.block))

@@ -451,6 +451,20 @@ class FunctionLowering:
         self.b.emit(f"store ptr {owned}, ptr {pointer}")
         self.decref(old)
 
+    def empty_slot(self, slot: int) -> None:
+        """Releases what is in a slot that is nearly always empty: a call takes values out of registers."""
+        b = self.b
+        old = self.get_slot(slot)
+        full, on = b.label("full"), b.label("empty")
+        b.branch(b.value(f"icmp eq ptr {old}, null"), on, full, unlikely="else")
+        heavy = b.heavy
+        b.start(full)
+        b.emit(f"store ptr null, ptr {self.slot_pointer(slot)}")
+        self.decref(old)
+        b.jump(on)
+        b.start(on)
+        b.heavy = heavy
+
     def incref(self, pointer: str) -> str:
         self.b.call("void", "Py_IncRef", f"ptr {pointer}")
         return pointer
