@@ -272,6 +272,7 @@ class FunctionLowering:
         self.users = _users(graph)
         self.evaluated: dict[Any, Any] = {}
         self.quick: Any = None  # the quick copy of a counted loop, while it is written
+        self.taken = ""  # what holds where the results of an arm are used that is computed in any case
         self.slot_sets: SlotSets = {}
         self.fused = fusing.fused(graph)
         # how many functions an array that is put off takes, and whether one of them is read several times
@@ -405,10 +406,10 @@ class FunctionLowering:
         """Where a loop turns back: now and then a look for a Ctrl-C and for other threads."""
         b = self.b
         self.polls = True
-        left = b.value(f"sub i32 {b.value('load i32, ptr %poll')}, {POLL >> 4 if heavy else 1}")
+        left, step = b.value("load i32, ptr %poll"), POLL >> 4 if heavy else 1
         look, on = b.label("look"), b.label("on")
-        b.emit(f"store i32 {left}, ptr %poll")
-        b.branch(b.value(f"icmp slt i32 {left}, 0"), look, on, unlikely="then")
+        b.emit(f"store i32 {b.value(f'sub i32 {left}, {step}')}, ptr %poll")
+        b.branch(b.value(f"icmp ult i32 {left}, {step}"), look, on, unlikely="then")  # the borrow of the sub
         b.start(look)
         b.emit(f"store i32 {POLL}, ptr %poll")
         self._look(self.compilation.sites.number(operation))
@@ -493,7 +494,13 @@ class FunctionLowering:
         if good == "true":
             return
         bad, fine = b.label("bad"), b.label("fine")
-        b.branch(good, fine, bad, unlikely="else")
+        if self.taken:
+            wrong = b.label("wrong")
+            b.branch(good, fine, wrong, unlikely="else")
+            b.start(wrong)
+            b.branch(self.taken, bad, fine)
+        else:
+            b.branch(good, fine, bad, unlikely="else")
         heavy = b.heavy
         b.start(bad)
         self._kernel(operation, must_raise=True)
@@ -1054,6 +1061,10 @@ class FunctionLowering:
                 return
             for out, result in zip(operation.outputs, region.results or ()):
                 self.env[id(out)] = self.value_of(result)
+            return
+        from autograph.compiler import selects
+
+        if selects.lower(self, operation):
             return
         labels = b.label("then"), b.label("else")
         b.branch(self.test(test), *labels)
