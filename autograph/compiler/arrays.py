@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import buffers, listing, parallel
+from autograph.compiler import buffers, host, listing, parallel
 from autograph.compiler.elementwise import COMPARISONS, COST, ELEMENT, SCALAR_ONLY, Lanes, NoRule
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import (
@@ -416,7 +416,7 @@ def load(
     b = f.b
     if m.dtype.kind == "b":
         raw = b.value(f"load <{lanes.width} x i8>, ptr {pointer}, align 1")
-        return (b.value(f"trunc <{lanes.width} x i8> {raw} to <{lanes.width} x i1>"),)
+        return (b.value(f"icmp ne <{lanes.width} x i8> {raw}, zeroinitializer"),)
     if m.dtype.kind == "c":
         pairs = f"<{2 * lanes.width} x {kind}>"
         raw = b.value(f"load {pairs}, ptr {pointer}, align 1")
@@ -472,6 +472,7 @@ def allocate(
     f.fail(f.compilation.sites.number(operation) if operation is not None else -1)
     b.start(good)
     slot = f.new_slot()
+    f.apart.add(slot)
     f.set_slot(slot, pointer)
     data = b.value(f"load ptr, ptr {f.at(pointer, 16)}", "data")
     strides = f.contiguous_strides(dims, dtype.itemsize)
@@ -1167,6 +1168,31 @@ def _writeable(f: FunctionLowering, operation: Operation, m: Memory) -> bool:
     return True
 
 
+def check_apart(f: FunctionLowering, operation: Operation, x: Memory, target: Memory | View) -> None:
+    """Refuses to write a part of an array of which elements share memory: NumPy's order is its own."""
+    dims, steps = target.dims, target.strides
+    if x.contiguous or x.slot in f.apart or not dims:
+        return
+    b, size = f.b, x.dtype.itemsize
+    if len(dims) == 1:
+        if isinstance(steps[0], int) and abs(steps[0]) >= size:
+            return
+        step = b.call("i64", "llvm.abs.i64", f"i64 {steps[0]}", "i1 false")
+        far, short = b.value(f"icmp uge i64 {step}, {size}"), b.value(f"icmp ult i64 {dims[0]}, 2")
+        good = b.value(f"or i1 {far}, {short}")
+    else:
+        places = [b.alloca(f"[{len(dims)} x i64]") for _ in range(2)]
+        for pointer, numbers in zip(places, (dims, steps)):
+            for axis, n in enumerate(numbers):
+                b.emit(f"store i64 {n}, ptr {f.at(pointer, 8 * axis)}")
+        good = b.call("i1", "ag_apart", *(f"ptr {p}" for p in places), f"i64 {len(dims)}", f"i64 {size}")
+    bad, fine = b.label("folded"), b.label("apart")
+    b.branch(good, fine, bad, unlikely="else")
+    b.start(bad)
+    f._raise_now(host.folded(operation))
+    b.start(fine)
+
+
 def assign(f: FunctionLowering, operation: Operation, x: Memory, index: Any, source: Any) -> Value | None:
     """x[index] = source for a basic index."""
     if source.dtype.kind == "c" and x.dtype.kind != "c":
@@ -1210,6 +1236,7 @@ def assign(f: FunctionLowering, operation: Operation, x: Memory, index: Any, sou
     if extra > 0:
         f.flush()
         return None
+    check_apart(f, operation, x, target)
     for d, whole in zip(reversed(shape), reversed(target.dims)):
         if d == whole or d == 1:
             continue
@@ -1287,6 +1314,7 @@ def _float_into_int(
         return None
     parts = Lanes(f.b).cast(source.parts, source.dtype, x.dtype)
     value = Number(Scalar(x.dtype), x.dtype, parts)
+    check_apart(f, operation, x, target)
     place = Memory(x.dtype, target.data, tuple(target.dims), tuple(target.strides), x.slot, root=x.root)
     fits = indexing.in_range(f, source, x.dtype)
     indexing.or_callback(f, operation, fits, lambda: fill(f, place, value))
@@ -1329,6 +1357,7 @@ def inplace(f: FunctionLowering, operation: Operation, name: str, a: Value, b: V
         if isinstance(d, str):
             equal = f.b.value(f"or i1 {equal}, {f.b.value(f'icmp eq i64 {d}, 1')}")
         f.guard(equal, operation)
+    check_apart(f, operation, a, a)
     lazy = Lazy(found[-1], a.dims, Map(name, tuple(found[:-1]), found[-1]), (a, other))
     source: Value = lazy
     if any(_overlaps(f, s, a) for s in leaves_of(other)):

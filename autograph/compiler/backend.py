@@ -84,18 +84,32 @@ def all_plain(arguments: list[Any]) -> bool:
     return fine and not any(np.may_share_memory(a, b) for a, b in itertools.combinations(arrays, 2))
 
 
-WRITEABLE = 4
+WRITEABLE, FOLDED = 4, 8
 
 
 def layout(a: Any) -> int:
-    """Of an array: 2 if it is contiguous, 1 if its axes are in C order, else 0; `WRITEABLE` more if it is."""
+    """Of an array: 2 if it is contiguous, 1 if its axes are in C order, else 0; `WRITEABLE` more if it is.
+
+    `FOLDED` more if elements of it may share memory.
+    """
     if type(a) is not np.ndarray:
         return 0
     writeable = WRITEABLE * a.flags.writeable
     if a.flags.c_contiguous:
         return writeable + 2
-    steps = [abs(s) for s, d in zip(a.strides, a.shape) if d > 1]
-    return writeable + (0 not in steps and steps == sorted(steps, reverse=True))
+    axes = [(abs(s), d) for s, d in zip(a.strides, a.shape) if d > 1]
+    steps = [s for s, _ in axes]
+    ordered = 0 not in steps and steps == sorted(steps, reverse=True)
+    return writeable + ordered + (0 if lies_apart(axes, a.itemsize) else FOLDED)
+
+
+def lies_apart(axes: list[tuple[int, int]], size: int) -> bool:
+    """Whether no two elements share memory: each step is longer than all that is in shorter ones."""
+    for step, length in sorted(axes):
+        if step < size:
+            return False
+        size += step * (length - 1)
+    return True
 
 
 def compile_native(graph: Graph, layouts: tuple[int, ...], distinct: bool) -> Any:

@@ -301,18 +301,21 @@ measure:
   %scalar = icmp eq i64 %nd, 0
   br i1 %scalar, label %known, label %first
 first:
-  %d0 = load i64, ptr %shape
-  %s0 = load i64, ptr %strides
-  %whole = mul i64 %d0, %s0
   br label %axes
-axes:
-  %axis = phi i64 [ 0, %first ], [ %axis1, %nonzero ]
-  %rest = icmp ult i64 %axis, %nd
+axes: ; the first one that is longer than 1 tells the size: the strides of the others may be any
+  %axis = phi i64 [ %nd, %first ], [ %axis1, %nonzero ]
+  %whole = phi i64 [ 16, %first ], [ %whole1, %nonzero ]
+  %rest = icmp ne i64 %axis, 0
   br i1 %rest, label %dim, label %known
 dim:
-  %dimp = getelementptr i64, ptr %shape, i64 %axis
+  %axis1 = sub i64 %axis, 1
+  %dimp = getelementptr i64, ptr %shape, i64 %axis1
+  %stepp = getelementptr i64, ptr %strides, i64 %axis1
   %d = load i64, ptr %dimp
-  %axis1 = add i64 %axis, 1
+  %step = load i64, ptr %stepp
+  %product = mul i64 %d, %step
+  %one = icmp eq i64 %d, 1
+  %whole1 = select i1 %one, i64 %whole, i64 %product
   %zero = icmp eq i64 %d, 0
   br i1 %zero, label %empty, label %nonzero
 nonzero:

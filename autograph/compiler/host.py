@@ -206,6 +206,20 @@ def rethrow(error: BaseException) -> Any:
     raise error
 
 
+def folded(operation: Operation) -> Callable[[], Any]:
+    """Refuses to write an array whose elements share memory: what is left depends on NumPy's order."""
+
+    def call() -> Any:
+        raise StagingError(
+            f"'{operation.name}' writes an array of which some elements share memory",
+            why="Which of the values stays depends on the order in which NumPy writes them.",
+            instead="Write to a copy, or run the function in eager mode.",
+            location=None if operation.place is None else operation.place.location(),
+        )
+
+    return call
+
+
 def unreachable(operation: Any) -> Callable[[], Any]:
     def call() -> Any:
         raise StagingError(

@@ -317,7 +317,7 @@ def get_item(f: FunctionLowering, operation: Operation, x: Any, index: Any) -> V
             return f.load_scalar(pointer, m.dtype)
         if m.dtype.kind == "b":
             raw = f.b.value(f"load <{lanes.width} x i8>, ptr {pointer}, align 1")
-            return (f.b.value(f"trunc <{lanes.width} x i8> {raw} to <{lanes.width} x i1>"),)
+            return (f.b.value(f"icmp ne <{lanes.width} x i8> {raw}, zeroinitializer"),)
         t = lanes.type(memory(m.dtype))
         return (f.b.value(f"load {t}, ptr {pointer}, align 1"),)
 
@@ -525,6 +525,7 @@ def set_item(f: FunctionLowering, operation: Operation, x: Memory, index: Any, s
         return False
     if isinstance(source, Number) and source.dtype.kind == "f" and x.dtype.kind in "iu":
         return False
+    arrays.check_apart(f, operation, x, x)
     if isinstance(source, Number):
         if not source.weak and x.dtype.kind in "iu" and not np.can_cast(source.dtype, x.dtype):
             return False

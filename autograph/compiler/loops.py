@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import numpy as np
+
 from autograph.compiler import arrays, unions
 from autograph.compiler.ir import Phi
 from autograph.compiler.lowering import SMALL, FunctionLowering
@@ -21,8 +23,9 @@ from autograph.compiler.values import (
     register,
     scalar_dtype,
 )
+from autograph.graph.check import type_of_value
 from autograph.graph.graph import Operation, Region, Tensor
-from autograph.graph.types import Const
+from autograph.graph.types import Const, Py, Scalar, generalize
 
 
 @dataclasses.dataclass
@@ -152,6 +155,8 @@ def _counters(f: FunctionLowering, operation: Operation) -> None:
     if test.name == "ne":
         return
     counter = test.args[0]
+    if not _is_in_reach(counter, test.args[1]):
+        return
     for i, param in enumerate(head.params):
         if param is not counter or head.results[1 + i] is not param:
             continue
@@ -166,6 +171,13 @@ def _counters(f: FunctionLowering, operation: Operation) -> None:
         ):
             f.plain_adds.add(id(step))
             f.counters.add(id(param))
+
+
+def _is_in_reach(counter: Any, bound: Any) -> bool:
+    """Whether a counter below a bound cannot overflow: below a float, or a number of another type, it may."""
+    t, limit = generalize(type_of_value(counter)), generalize(type_of_value(bound))
+    narrow = isinstance(limit, Scalar) and limit.dtype.kind in "iu" and np.can_cast(limit.dtype, np.int64)
+    return t == limit or (t == Py(int) and narrow)
 
 
 def _needs_object(f: FunctionLowering, operation: Operation, i: int, output: bool = True) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from autograph.compiler import fusing, host, listing, support, values
-from autograph.compiler.backend import WRITEABLE
+from autograph.compiler.backend import FOLDED, WRITEABLE
 from autograph.compiler.ir import PROFILE, Builder, Module, float_literal
 from autograph.compiler.values import (
     Elements,
@@ -274,6 +274,7 @@ class FunctionLowering:
         self.quick: Any = None  # the quick copy of a counted loop, while it is written
         self.taken = ""  # what holds where the results of an arm are used that is computed in any case
         self.slot_sets: SlotSets = {}
+        self.apart: set[int] = set()  # slots of arrays whose elements surely share no memory
         self.fused = fusing.fused(graph)
         # how many functions an array that is put off takes, and whether one of them is read several times
         self.sizes: dict[int, tuple[Lazy, int, bool]] = {}
@@ -312,6 +313,9 @@ class FunctionLowering:
                 self.set_slot(slot, self.incref(f"%x{i}"))
                 value = self.from_slot(slot, t, param)
                 if isinstance(value, Memory):
+                    if layout & FOLDED and not self.is_pure(param):
+                        raise Unsupported("an array is written of which elements share memory")
+                    self.apart |= {slot} if main else set()
                     value = self.as_contiguous(value) if layout & 3 == 2 else value
                     writeable = bool(layout & WRITEABLE) and not self.compilation.calls_host
                     value = dataclasses.replace(value, ordered=layout & 3 > 0, writeable=writeable)
@@ -731,7 +735,7 @@ class FunctionLowering:
         b = self.b
         if dtype.kind == "b":
             byte = b.value(f"load i8, ptr {pointer}{note}")
-            return (b.value(f"trunc i8 {byte} to i1"),)
+            return (b.value(f"icmp ne i8 {byte}, 0"),)  # a view of other bytes may hold any of them
         kind = register(dtype)
         size = dtype.itemsize // (2 if dtype.kind == "c" else 1)
         parts = [b.value(f"load {kind}, ptr {pointer}, align 1{note}")]  # arrays may be unaligned

@@ -108,6 +108,7 @@ def sort_in_place(
         return None
     if not arrays._writeable(f, operation, x):
         return None
+    arrays.check_apart(f, operation, x, x)
     f.flush()
     _insertion(f, x)
     return Known(None)

@@ -24,6 +24,7 @@ NAMES = (
     "ag_release",
     "ag_new",
     "ag_failed",
+    "ag_apart",
     *buffers.NAMES,
     *threads.NAMES,
 )
@@ -39,6 +40,7 @@ DECLARATIONS = {
     "ag_release": "declare void @ag_release(ptr, i64)",
     "ag_new": "declare noalias ptr @ag_new(ptr, i64, i32, ptr, i32)",
     "ag_failed": "declare void @ag_failed(ptr, i64) cold",
+    "ag_apart": "declare i1 @ag_apart(ptr, ptr, i64, i64) nounwind memory(argmem: read)",
     **buffers.DECLARATIONS,
     **threads.DECLARATIONS,
 }
@@ -131,6 +133,7 @@ declare ptr @PyList_New(i64)
 declare ptr @ag_array_scalar(ptr, ptr, ptr)
 declare ptr @ag_array_new(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
 @ag_array_type = external global i8
+declare i64 @llvm.abs.i64(i64, i1)
 
 define void @ag_release(ptr %slots, i64 %n) {
 entry:
@@ -329,6 +332,59 @@ push:
   br label %done
 done:
   ret ptr %a
+}
+
+; Whether no two elements of an array share memory: each step is longer than all that is in shorter ones.
+define i1 @ag_apart(ptr %shape, ptr %strides, i64 %rank, i64 %size) {
+entry:
+  br label %axes
+axes:
+  %i = phi i64 [ 0, %entry ], [ %i1, %ahead ]
+  %more = icmp ult i64 %i, %rank
+  br i1 %more, label %axis, label %yes
+axis:
+  %i1 = add i64 %i, 1
+  %dp = getelementptr i64, ptr %shape, i64 %i
+  %d = load i64, ptr %dp
+  %sp = getelementptr i64, ptr %strides, i64 %i
+  %s = load i64, ptr %sp
+  %step = call i64 @llvm.abs.i64(i64 %s, i1 false)
+  %one = icmp eq i64 %d, 1
+  br i1 %one, label %ahead, label %others
+others:
+  %j = phi i64 [ 0, %axis ], [ %j1, %measure ]
+  %room = phi i64 [ %size, %axis ], [ %room1, %measure ]
+  %left = icmp ult i64 %j, %rank
+  br i1 %left, label %other, label %compare
+other:
+  %j1 = add i64 %j, 1
+  %dp2 = getelementptr i64, ptr %shape, i64 %j
+  %d2 = load i64, ptr %dp2
+  %empty = icmp eq i64 %d2, 0
+  br i1 %empty, label %yes, label %measure
+measure:
+  %sp2 = getelementptr i64, ptr %strides, i64 %j
+  %s2 = load i64, ptr %sp2
+  %step2 = call i64 @llvm.abs.i64(i64 %s2, i1 false)
+  %less = icmp ult i64 %step2, %step
+  %equal = icmp eq i64 %step2, %step
+  %before = icmp ult i64 %j, %i
+  %tie = and i1 %equal, %before
+  %inner = or i1 %less, %tie
+  %last = sub i64 %d2, 1
+  %reach = mul i64 %last, %step2
+  %added = select i1 %inner, i64 %reach, i64 0
+  %room1 = add i64 %room, %added
+  br label %others
+compare:
+  %fits = icmp ule i64 %room, %step
+  br i1 %fits, label %ahead, label %no
+ahead:
+  br label %axes
+yes:
+  ret i1 true
+no:
+  ret i1 false
 }
 
 define void @ag_failed(ptr %ctx, i64 %index) {
