@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from autograph.compiler import unions
+from autograph.compiler import bounded, unions
 from autograph.compiler.lowering import FunctionLowering
 from autograph.compiler.machine import QUICK_LOOPS
 from autograph.compiler.values import Known, Memory, Number
@@ -189,6 +189,12 @@ class Quick:
         self._short(b)
         return self.at_front(f"{name} i64 {a}, {b}")
 
+    def near(self, value: Number) -> None:
+        """Asks that a count is so small that it cannot overflow in the turns of this copy."""
+        if value.low is None or value.high is None or max(-value.low, value.high) > bounded.FAR // 2:
+            half = bounded.FAR // 2
+            self.require(("near", value.ir), f"add i64 {value.ir}, {half}", f"icmp ule i64 {{}}, {2 * half}")
+
     def writeable(self, m: Memory) -> bool:
         """Whether an array that is written is looked at before the loop."""
         if m.slot is None:
@@ -333,10 +339,14 @@ def _copy(
                 phi = b.phi(kind)
                 phi.incoming.append((p, before))
                 phis[i].append(phi)
-            low = value.low if i == counter else None
+            first = value
             value = unions.rebuilt(value, iter([p.name for p in phis[i]]))
             if i == counter:
-                value.low, value.line = low, (1, 0, ())
+                value.low, value.line = first.low, (1, 0, ())
+            elif isinstance(value, Number):
+                value.low, value.high = f.bounds(param)
+                if value.high is not None:
+                    f.quick.near(first)
         elif isinstance(param._ag_type, Const):
             value = Known(param._ag_type.value)
         f.env[id(param)] = value

@@ -52,7 +52,7 @@ def lower(f: FunctionLowering, operation: Operation) -> None:
 
 
 def lower_checked(f: FunctionLowering, operation: Operation) -> None:
-    """Emits a loop with all its checks."""
+    """Emits a loop with all its checks, and now and then a look for Ctrl-C."""
     head, turn = operation.regions
     b = f.b
     carried: list[Carried | None] = []
@@ -99,10 +99,16 @@ def lower_checked(f: FunctionLowering, operation: Operation) -> None:
     for param, value, out in zip(turn.params, middle, operation.outputs):
         f.env[id(param)] = value
         f.env[id(out)] = value
-    b.start(body)
-    if f.region(turn):
+    work = b.label("work")
+    b.start(work)
+    goes_on = f.region(turn)
+    if goes_on:
         f.flush()
         _again(f, operation, carried, start)
+    b.start(body)
+    if goes_on:
+        f.poll(b.heavy, operation)  # not at the end of a turn: there it would stand between what is computed
+    b.jump(work)
     b.heavy = b.heavy or heavy
     b.start(after)
     f.depth -= 1
@@ -207,10 +213,10 @@ def _before(f: FunctionLowering, operation: Operation, i: int, param: Tensor, in
         if same:
             f.env[id(param)] = number
             return None
-        if id(param) not in f.counters:
-            number = dataclasses.replace(number, low=None, high=None)
-        else:
-            number = dataclasses.replace(number, high=None)
+        low, high = f.bounds(param)
+        if id(param) in f.counters:
+            low = number.low
+        number = dataclasses.replace(number, low=low, high=high)
         return Carried("number", param, number)
     if alternatives(t):
         value = unions.like(f, init, t)
@@ -277,7 +283,7 @@ def _phis(f: FunctionLowering, c: Carried, before: str) -> Value:
     if c.kind == "number":
         assert isinstance(v, Number)
         parts = tuple(phi(register(v.dtype), p) for p in v.parts)
-        return Number(t, v.dtype, parts, v.low, None)
+        return Number(t, v.dtype, parts, v.low, v.high)
     if c.kind == "tagged":
         return unions.rebuilt(v, iter([phi(kind, p) for kind, p in unions.pieces(v)]))  # type: ignore[no-any-return]
     if c.kind == "object":
@@ -304,7 +310,7 @@ def _phis(f: FunctionLowering, c: Carried, before: str) -> Value:
 
 
 def _again(f: FunctionLowering, operation: Operation, carried: list[Carried | None], start: str) -> None:
-    """The way back: new values for the phis and slots, and now and then a look for Ctrl-C."""
+    """The way back: new values for the phis and slots."""
     b = f.b
     _, turn = operation.regions
     assert turn.results is not None
@@ -359,7 +365,6 @@ def _again(f: FunctionLowering, operation: Operation, carried: list[Carried | No
             f.empty_slot(slot)
         else:
             f.set_slot(slot, owner)
-    f.poll(b.heavy, operation)
     for phi, operand in incoming:
         phi.incoming.append((operand, b.block))
     b.jump(start)

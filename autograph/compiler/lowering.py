@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import fusing, host, listing, support, values
+from autograph.compiler import bounded, fusing, host, listing, support, values
 from autograph.compiler.backend import FOLDED, WRITEABLE
 from autograph.compiler.ir import PROFILE, Builder, Module, float_literal
 from autograph.compiler.values import (
@@ -63,6 +63,7 @@ class Plan:
     memory: set[int] = dataclasses.field(default_factory=set)  # small arrays that must not be in registers
     layouts: tuple[int, ...] = ()  # of the arguments, as `backend.layout` gives them
     distinct: bool = True  # no array argument overlaps another
+    bounded: dict[int, bounded.Bounded] = dataclasses.field(default_factory=dict)  # of each graph with loops
 
     fresh: set[int] = dataclasses.field(default_factory=set)  # tensors of choices made in this round
 
@@ -405,6 +406,13 @@ class FunctionLowering:
         self._look(-1)
         b.jump(on)
         b.start(on)
+
+    def bounds(self, param: Tensor) -> tuple[int | None, int | None]:
+        """Between what an integer stays that a loop carries, where that is known."""
+        found = self.plan.bounded.get(id(self.graph))
+        if found is None:
+            found = self.plan.bounded[id(self.graph)] = bounded.Bounded(self.graph)
+        return found.bounds.get(id(param), (None, None))
 
     def poll(self, heavy: bool, operation: Operation) -> None:
         """Where a loop turns back: now and then a look for a Ctrl-C and for other threads."""

@@ -29,7 +29,11 @@ def lower(f: FunctionLowering, operation: Operation) -> bool:
         return False
     b = f.b
     test = f.test(f.value_of(operation.args[0]))
-    arms = [_arm(f, then, test), _arm(f, orelse, b.value(f"xor i1 {test}, true"))]
+    sides = [(then, test), (orelse, b.value(f"xor i1 {test}, true"))]
+    # what takes longer is begun first: processors choose the older of two instructions that are ready
+    order = sorted((0, 1), key=lambda i: -_latency(sides[i][0]))
+    found = {i: _arm(f, *sides[i]) for i in order}
+    arms = [found[0], found[1]]
     for i, out in enumerate(operation.outputs):
         if isinstance(out._ag_type, Const):
             f.env[id(out)] = f.value_of(out)
@@ -68,6 +72,10 @@ def _is_cheap(operation: Operation) -> bool:
     if operation.name in ("mul", "imul"):
         return any(type(a) is int for a in operation.args)
     return operation.name in CHECKED or operation.name in FREE
+
+
+def _latency(region: Region) -> int:
+    return sum(2 if operation.name in ("mul", "imul") else 1 for operation in region.ops)
 
 
 def _checks(region: Region) -> bool:
