@@ -14,7 +14,7 @@ import numpy as np
 from autograph.graph.graph import Tensor
 from autograph.graph.types import (
     BOTTOM,
-    Const,
+    ClosureT,
     Host,
     IterT,
     Ref,
@@ -49,6 +49,7 @@ from autograph.operators.objects import (
     object_iterator,
     set_attr,
     special_call,
+    special_index,
     split_objects,
     watch_class,
 )
@@ -85,37 +86,59 @@ def register(function: Any, op: Op) -> None:
 for _function, _op in (
     (abs, core.ABS),
     (round, core.ROUND),
-    (float, core.TO_FLOAT),
-    (complex, core.TO_COMPLEX),
-    (chr, core.CHR),
     (ord, core.ORD),
-    (hex, core.HEX),
-    (bin, core.BIN),
-    (oct, core.OCT),
     (len, ops.LEN),
 ):
     register(_function, _op)
+
+
+def register_of_index(function: Any, op: Op) -> None:
+    """A builtin that takes an integer, or what `__index__` gives."""
+    handles(function)(lambda x: emit(op, special_index(x)))
+
+
+register_of_index(chr, core.CHR)
+register_of_index(hex, core.HEX)
+register_of_index(bin, core.BIN)
+register_of_index(oct, core.OCT)
 
 
 @handles(float)
 def float_(*args: Any) -> Any:
     if not args:
         return 0.0
-    handled = split_objects(args[0], lambda o: special_call(o, "__float__", core.TO_FLOAT), float_)
-    return emit(core.TO_FLOAT, *args) if handled is None else handled[0]
+    return as_number(core.TO_FLOAT, args, ("__float__", "__index__"))
 
 
 @handles(int)
 def int_(*args: Any, **kwargs: Any) -> Any:
     if not args:
         return 0
-    handled = split_objects(args[0], lambda o: special_call(o, "__int__", core.TO_INT), int_)
-    return emit(core.TO_INT, *args, **kwargs) if handled is None else handled[0]
+    return as_number(core.TO_INT, args, ("__int__", "__index__"), **kwargs)
 
 
 @handles(complex)
 def complex_(*args: Any) -> Any:
-    return emit(core.TO_COMPLEX, *args)
+    return as_number(core.TO_COMPLEX, args, ("__complex__", "__float__", "__index__"))
+
+
+def as_number(op: Op, args: tuple[Any, ...], names: tuple[str, ...], **kwargs: Any) -> Any:
+    """A number made of the arguments; of a user's object by the first special method that it has."""
+
+    def of_object(o: Any) -> Any:
+        found = next((method for name in names if (method := method_of(o, name)) is not None), None)
+        if found is None:
+            return emit(op, o, type_=BOTTOM)
+        name = found.function.__name__
+        return emit(op, asked(found, name) if name in core.SPECIAL else call(found))
+
+    if (
+        len(args) == 1
+        and not kwargs
+        and (handled := split_objects(args[0], of_object, lambda v: emit(op, v)))
+    ):
+        return handled[0]
+    return emit(op, *args, **kwargs)
 
 
 @handles(bool)
@@ -237,11 +260,19 @@ def type_(*args: Any) -> Any:
 @handles(callable)
 def callable_(value: Any) -> Any:
     if isinstance(value, Tensor):
-        return all(
-            (isinstance(m, Const) and callable(m.value)) or method_of(value, "__call__") is not None
-            for m in members(value._ag_type)
-        )
+        return split(value, _is_callable, lambda v: True, lambda v: False)
     return isinstance(value, BoundMethod) or callable(value)
+
+
+def _is_callable(t: Type) -> bool:
+    cls = python_class(t)
+    if cls is None and not isinstance(t, ClosureT):
+        refuse(
+            "callable() asks about a value of a type that is not known",
+            "The answer must be known while the graph is built.",
+            "Ask before the value comes into the graph.",
+        )
+    return cls is None or any("__call__" in vars(c) for c in cls.__mro__)
 
 
 @handles(id)
@@ -269,11 +300,6 @@ def range_(*args: Any) -> Any:
     if not has_tensor(args):
         return emit(ops.RANGE, *args)
     return emit(ops.RANGE, *(special_index(a) for a in args))
-
-
-def special_index(value: Any) -> Any:
-    method = method_of(value, "__index__")
-    return asked(method, "__index__") if method is not None else value
 
 
 @handles(enumerate)

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import collections.abc
 import contextlib
 import functools
 import inspect
 import operator
+import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autograph.graph.graph import Tensor
-from autograph.graph.types import BOTTOM, Host, Ref, TupleT, Type, join, members, python_class
-from autograph.operators.branches import is_object, split
+from autograph.graph.types import (
+    BOTTOM,
+    ClosureT,
+    Host,
+    Ref,
+    TupleT,
+    Type,
+    TypeChoice,
+    join,
+    members,
+    python_class,
+)
+from autograph.operators.branches import and_, if_exp, in_, is_object, narrow, split
 from autograph.operators.calls import Splat, call
-from autograph.operators.loops import ItemsOf, Lazy, for_stmt, is_stream, known_items
+from autograph.operators.loops import Lazy, for_stmt, is_stream, known_items
 from autograph.operators.objects import (
     asked,
     compare,
@@ -23,6 +37,7 @@ from autograph.operators.objects import (
     method_of,
     object_iterator,
     special_call,
+    special_index,
 )
 from autograph.operators.tracer import (
     TracedValue,
@@ -179,7 +194,10 @@ def get_item(x: Any, index: Any) -> Any:
         return emit(ops.GET_ITEM, x, _index(index))
     if isinstance(x, np.generic):
         return emit(ops.GET_ITEM, x, _index(index))
-    if isinstance(x, (TracedValue, type)) or hasattr(type(x), "__class_getitem__"):
+    subscriptable = isinstance(x, type) and (
+        hasattr(x, "__class_getitem__") or hasattr(type(x), "__getitem__")
+    )
+    if isinstance(x, TracedValue) or subscriptable or hasattr(type(x), "__class_getitem__"):
         if isinstance(x, TracedValue):
             require().refuse(
                 "a generator or iterator is subscripted",
@@ -199,13 +217,8 @@ def get_item(x: Any, index: Any) -> Any:
 def _position(x: Any, index: Any) -> Any:
     """The number that an object with `__index__` stands for, where `x` has items by number."""
     if has_object(index) and python_class(vtype(x)) in (list, tuple, str, bytes, range, np.ndarray):
-        return split(index, is_object, _index_of, lambda other: other)
+        return special_index(index)
     return index
-
-
-def _index_of(x: Any) -> Any:
-    method = method_of(x, "__index__")
-    return x if method is None else asked(method, "__index__")
 
 
 def _index(index: Any) -> Any:
@@ -234,6 +247,9 @@ def set_item(x: Any, index: Any, value: Any) -> None:
         ):
             value = materialize(value)
         emit(ops.SET_ITEM, x, _index(index), pack(value))
+        return
+    if current() is not None and not hasattr(type(x), "__setitem__"):
+        emit(ops.SET_ITEM, x, _index(index), pack(value))  # raises TypeError
         return
     x[index] = value
 
@@ -283,6 +299,11 @@ def unpack(value: Any, before: int, after: int | None = None) -> tuple[Any, ...]
             middle = new_list(*value[before : len(value) - after])
             return (*value[:before], middle, *value[len(value) - after :])
     elif has_object(value):
+        if not is_object(value._ag_type):
+            parts = functools.partial(unpack, before=before, after=after)
+            return unpack(
+                split(value, is_object, parts, parts), before if after is None else before + after + 1
+            )
         inner = object_iterator(value)
         if inner is not None:
             return unpack(inner[0], before, after)
@@ -311,16 +332,33 @@ def mod(a: Any, b: Any) -> Any:
     if not (has_tensor(a) or has_tensor(b)):
         return emit(arithmetic.BINARY["%"], a, b)
     if isinstance(a, (str, bytes)):
-        if has_object(b) or (isinstance(b, tuple) and any(map(has_object, b))):
-            b = tuple(map(_text_argument, b)) if isinstance(b, tuple) else _text_argument(b)
+        a, b = _texts_of_objects(a, b)
         return emit(arithmetic.BINARY["%"], a, pack(b))
     if isinstance(a, Tensor) or isinstance(b, Tensor):
         return a % b
     return emit(arithmetic.BINARY["%"], a, b)
 
 
-def _text_argument(value: Any) -> Any:
-    return str_of(value) if has_object(value) else value
+_FIELD = re.compile(r"%(\([^)]*\))?[-#0 +]*(\*|\d*)(\.(\*|\d*))?[hlL]?(.)", re.DOTALL)
+
+
+def _texts_of_objects(text: str | bytes, values: Any) -> tuple[str | bytes, Any]:
+    """Both operands of a `%` on text, with the texts of users' objects where a field asks for them."""
+    items = list(values) if isinstance(values, tuple) else [values]
+    if isinstance(text, bytes) or not any(map(has_object, items)):
+        return text, values
+    out, end, position = "", 0, 0
+    for field in _FIELD.finditer(text):
+        if field[1] is not None:
+            return text, values
+        position += [field[2], field[4]].count("*")
+        if field[5] == "%":
+            continue
+        if field[5] in "sr" and position < len(items) and has_object(items[position]):
+            items[position] = (str_of if field[5] == "s" else repr_of)(items[position])
+            out, end = out + text[end : field.start(5)] + "s", field.end(5)
+        position += 1
+    return out + text[end:], tuple(items) if isinstance(values, tuple) else items[0]
 
 
 def eq(a: Any, b: Any) -> Any:
@@ -437,8 +475,6 @@ def fstring(*parts: Any) -> Any:
 
 def match_sequence(subject: Any, before: int, after: int | None = None) -> tuple[Any, tuple[Any, ...]]:
     """Whether a sequence pattern of this length fits, and the items (the starred ones as a list)."""
-    import collections.abc
-
     if current() is None or not has_tensor(subject):
         fits = isinstance(subject, collections.abc.Sequence) and not isinstance(
             subject, (str, bytes, bytearray)
@@ -448,63 +484,98 @@ def match_sequence(subject: Any, before: int, after: int | None = None) -> tuple
     if isinstance(subject, tuple):
         fits = len(subject) == before if after is None else len(subject) >= before + after
         return fits, unpack(subject, before, after) if fits else ()
-    alternatives = [m for m in members(subject._ag_type) if _is_sequence(m)]
-    if not alternatives:
+    maybe, whole = _where(subject, _is_sequence)
+    if maybe is False:
         return False, ()
-    if len(alternatives) != len(members(subject._ag_type)):
-        require().refuse(
-            "a sequence pattern is matched with a value that may not be a sequence",
-            "Whether it is one must be known while the graph is built.",
-            "Test the type first: if isinstance(x, (list, tuple)).",
-        )
-    length = emit(ops.LEN, subject)
-    fits = eq(length, before) if after is None else length >= before + after
-    return fits, _LazyItems(subject, before, after)  # type: ignore[return-value]
+
+    def of_length() -> Any:
+        length = call(len, whole())
+        return eq(length, before) if after is None else length >= before + after
+
+    return and_(maybe, of_length), _LazyItems(whole, before, after)  # type: ignore[return-value]
+
+
+def _where(subject: Any, choose: Callable[[Type], bool]) -> tuple[Any, Callable[[], Any]]:
+    """Whether a value is of one of the types that `choose` accepts, and what gives it as one of these."""
+    alternatives = members(subject._ag_type) if isinstance(subject, Tensor) else (vtype(subject),)
+    chosen = tuple(m for m in alternatives if choose(m))
+    if not chosen or len(chosen) == len(alternatives):
+        return bool(chosen), lambda: subject
+    return emit(core.IS_TYPE, subject, TypeChoice(chosen)), lambda: narrow(subject, chosen)
 
 
 class _LazyItems:
     """The items of a matched sequence, read only where the pattern has matched."""
 
-    def __init__(self, subject: Any, before: int, after: int | None) -> None:
+    def __init__(self, subject: Callable[[], Any], before: int, after: int | None) -> None:
         self.subject, self.before, self.after = subject, before, after
 
     def __getitem__(self, i: int) -> Any:
+        subject = self.subject()
         if self.after is None or i < self.before:
-            return get_item(self.subject, i)
+            return get_item(subject, i)
         if i > self.before:
-            return get_item(self.subject, i - self.before - self.after - 1)
+            return get_item(subject, i - self.before - self.after - 1)
         stop = None if self.after == 0 else -self.after
-        return call(list, get_item(self.subject, slice(self.before, stop)))
+        return call(list, get_item(subject, slice(self.before, stop)))
 
 
 def _is_sequence(t: Type) -> bool:
-    return isinstance(t, TupleT) or (isinstance(t, Ref) and t.kind == "list")
+    return _is_a(t, collections.abc.Sequence) and not _is_a(t, str, bytes, bytearray)
+
+
+def _is_mapping(t: Type) -> bool:
+    return _is_a(t, collections.abc.Mapping)
+
+
+def _is_a(t: Type, *classes: type) -> bool:
+    cls = python_class(t)
+    if cls is None and not isinstance(t, ClosureT):
+        require().refuse(
+            "a pattern is matched with a value of a type that is not known",
+            "Whether it is a sequence or a mapping must be known while the graph is built.",
+            "Test the type first: if isinstance(x, (list, tuple)).",
+        )
+    return cls is not None and issubclass(cls, classes)
 
 
 def match_mapping(subject: Any, keys: tuple[Any, ...], rest: bool = False) -> tuple[Any, ...]:
     """Whether a mapping pattern with these keys fits, their values, and the other entries."""
-    import collections.abc
-
-    if current() is None or not isinstance(subject, Tensor):
+    if current() is None or not has_tensor(subject):
         fits: Any = isinstance(subject, collections.abc.Mapping) and all(k in subject for k in keys)
         values: Any = tuple(subject[k] for k in keys) if fits else ()
         more = ({k: v for k, v in subject.items() if k not in keys} if fits else {},) if rest else ()
         return (fits, values, *more)
-    t = subject._ag_type
-    if not (isinstance(t, Ref) and t.kind == "dict"):
+    fits, whole = _where(subject, _is_mapping)
+    if fits is False:
         return (False, (), *((None,) if rest else ()))
-    fits = True
-    from autograph.operators.branches import and_
-
     for key in keys:
-        fits = and_(fits, functools.partial(emit, arithmetic.CONTAINS, subject, key))
-    values = ItemsOf(subject, len(keys), keys)
+        fits = and_(fits, functools.partial(_has_key, whole, key))
+    values = _LazyEntries(whole, keys)
     if not rest:
         return (fits, values)
-    others = emit(ops.METHODS["dict", "copy"], subject)
-    for key in keys:
-        emit(ops.METHODS["dict", "pop"], others, key, None)
-    return (fits, values, others)
+
+    def without_keys() -> Any:
+        others = call(dict, whole())
+        for key in keys:
+            emit(ops.METHODS["dict", "pop"], others, key, None)
+        return others
+
+    return (fits, values, if_exp(fits, without_keys, lambda: None))
+
+
+def _has_key(mapping: Callable[[], Any], key: Any) -> Any:
+    return in_(key, mapping())
+
+
+class _LazyEntries:
+    """The values of a matched mapping, read only where the pattern has matched."""
+
+    def __init__(self, subject: Callable[[], Any], keys: tuple[Any, ...]) -> None:
+        self.subject, self.keys = subject, keys
+
+    def __getitem__(self, i: int) -> Any:
+        return get_item(self.subject(), self.keys[i])
 
 
 def match_class(subject: Any, cls: Any, positional: int, names: tuple[str, ...] = ()) -> tuple[Any, Any]:

@@ -32,7 +32,7 @@ from autograph.graph.types import (
     members,
     python_class,
 )
-from autograph.operators.branches import is_object, narrow, split, truth
+from autograph.operators.branches import in_, is_object, narrow, split, truth
 from autograph.operators.calls import BoundMethod, BoundOp, call, call_host, handles
 from autograph.operators.external import is_static, is_user_class, is_user_module
 from autograph.operators.tracer import Trace, TracedValue, current, emit, has_tensor, pack, require, vtype
@@ -791,7 +791,14 @@ def binary(symbol: str, a: Any, b: Any, op: Op | None = None) -> Any:
     if attempts[1][0] is not None and _is_subclass(b, a):
         attempts.reverse()
     result = _first(attempts)
-    return emit(op, pack(a), pack(b)) if result is NotImplemented else result
+    if result is not NotImplemented:
+        return result
+    if symbol == "*":  # the number of times that a sequence is repeated
+        a, b = (special_index(v) if python_class(vtype(w)) in _REPEATED else v for v, w in ((a, b), (b, a)))
+    return emit(op, pack(a), pack(b))
+
+
+_REPEATED = (list, tuple, str, bytes)
 
 
 def inplace(symbol: str, a: Any, b: Any) -> Any:
@@ -799,6 +806,11 @@ def inplace(symbol: str, a: Any, b: Any) -> Any:
     if has_object(a) or has_object(b):
         if has_object(a) and not is_object(a._ag_type):
             return split(a, is_object, lambda v: inplace(symbol, v, b), lambda v: inplace(symbol, v, b))
+        if has_object(b) and not is_object(b._ag_type):
+            return split(b, is_object, lambda v: inplace(symbol, a, v), lambda v: inplace(symbol, a, v))
+        if symbol == "+" and all(isinstance(m, Ref) and m.kind == "list" for m in members(vtype(a))):
+            call(get_attr(a, "extend"), b)
+            return a
         method = method_of(a, f"__i{_NAMES[symbol]}__")
         if method is not None:
             result = call(method, b)
@@ -892,6 +904,17 @@ def asked(method: Any, name: str, *args: Any) -> Any:
     return emit(core.RETURNED, pack(value), name, python_class(vtype(method.self)))
 
 
+def special_index(value: Any) -> Any:
+    """The number that an object with `__index__` stands for; anything else is given back."""
+    handled = split_objects(value, _through_index, lambda v: v)
+    return value if handled is None else handled[0]
+
+
+def _through_index(x: Any) -> Any:
+    method = method_of(x, "__index__")
+    return x if method is None else asked(method, "__index__")
+
+
 def object_truth(x: Any) -> Any:
     """`bool(x)`: `__bool__`, else `__len__`, else True."""
     for name in ("__bool__", "__len__"):
@@ -904,11 +927,12 @@ def object_truth(x: Any) -> Any:
 def contains_object(container: Any, value: Any) -> tuple[Any] | None:
     """`value in container` where the container is a user's object, or its items may be."""
     if has_object(container):
+        if not is_object(container._ag_type):
+            part = functools.partial(in_, value)
+            return (split(container, is_object, part, part),)
         method = method_of(container, "__contains__")
         if method is not None:
             return (truth(call(method, value)),)
-        if not is_object(container._ag_type):
-            return None
         if method_of(container, "__iter__") is None and method_of(container, "__getitem__") is None:
             return (emit(arithmetic.CONTAINS, container, pack(value), type_=BOTTOM),)  # raises: not iterable
         return (_search(container, value),)

@@ -65,10 +65,11 @@ class Op:
     """One op: its name, the function that computes it, and the rule for the type of its result.
 
     `rule` is called like the kernel, with a `Type` in the place of each traced argument (never a
-    `Union`) and plain values elsewhere. It returns BOTTOM where the kernel always raises. Traits:
-    `writes` (through its first operand), `view` (the result may share memory with, or be, an operand),
-    `host` (runs foreign code), `effect` (visible otherwise), `total` (never raises). `out` is the
-    position of an output argument, see `effects`. `always` is the type of every result, where there is one.
+    `Union`, but with the trait `joins`) and plain values elsewhere. It returns BOTTOM where the kernel
+    always raises. Traits: `writes` (through its first operand), `view` (the result may share memory with,
+    or be, an operand), `host` (runs foreign code), `effect` (visible otherwise), `total` (never raises),
+    `joins` (the rule gives for unions the join of what it gives for their members). `out` is the position
+    of an output argument, see `effects`. `always` is the type of every result, where there is one.
     `wide` tells of arguments for which the result is sure to be an integer of more than 64 bits: a graph
     does not compute it (it may take Python for ages).
     """
@@ -209,9 +210,9 @@ def _infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
     unions = [leaf for leaf in leaves((args, kwargs)) if isinstance(leaf, Union)]
     if any(leaf is BOTTOM for leaf in leaves((args, kwargs))):
         return BOTTOM
-    if not unions:
+    if not unions or "joins" in op.traits:
         return type_of(_ruled(op, args, kwargs))
-    results: list[Type] = []
+    results: dict[Type, None] = {}  # most combinations give the same few types
     count = 1
     for u in unions:
         count *= len(u.members)
@@ -226,7 +227,7 @@ def _infer(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
         picks = iter(choice)
         a, k = map_tree(lambda leaf: next(picks) if isinstance(leaf, Union) else leaf, (args, kwargs))  # noqa: B023
         try:
-            results.append(_ruled(op, a, k))
+            results[type_of(_ruled(op, a, k))] = None
         except Refuse as error:
             refused = error
     if refused is None:

@@ -62,13 +62,16 @@ def _make_tuple(items: Any) -> Any:
     return items
 
 
-MAKE_TUPLE = define("tuple", _make_tuple, lambda items: TupleT(tuple(type_of(i) for i in items)), "total")
+MAKE_TUPLE = define(
+    "tuple", _make_tuple, lambda items: TupleT(tuple(type_of(i) for i in items)), "total", "joins"
+)
 MAKE_NAMEDTUPLE = define(
     "namedtuple",
     lambda cls, *items: cls(*items),
     lambda cls, *items: TupleT(tuple(type_of(i) for i in items), cls),
+    "joins",
 )
-MAKE_SLICE = define("slice", slice, always(Py(slice)), "total")
+MAKE_SLICE = define("slice", slice, always(Py(slice)), "total", "joins")
 
 
 def _item_rule(t: Any, index: int) -> Type:
