@@ -37,7 +37,20 @@ from autograph.compiler.values import (
 )
 from autograph.graph.graph import Graph, Operation, Region, Tensor, region_operations
 from autograph.graph.tree import leaves, map_tree
-from autograph.graph.types import BOTTOM, Const, Py, Ref, Scalar, SeqT, TupleT, Type, members
+from autograph.graph.types import (
+    BOTTOM,
+    Array,
+    Const,
+    Host,
+    Py,
+    Ref,
+    Scalar,
+    SeqT,
+    TupleT,
+    Type,
+    Union,
+    members,
+)
 
 MAX_RETRIES = 200
 POLL = 1 << 18
@@ -500,19 +513,24 @@ class FunctionLowering:
         self.b.call("void", "ag_push", "ptr %ctx", f"i32 {site}")
         self.b.jump(self.targets[-1])
 
-    def guard(self, good: str, operation: Operation) -> None:
-        """Goes on where `good` holds; otherwise the real operation is run, which raises."""
+    def guard(self, good: str, operation: Operation, rare: str = "") -> None:
+        """Goes on where `good` holds; otherwise the real operation is run, which raises.
+
+        `rare` is an instruction that tells whether all is well too where `good` does not hold.
+        """
         b = self.b
         if good == "true":
             return
         bad, fine = b.label("bad"), b.label("fine")
+        second = b.label("second") if rare or self.taken else bad
+        b.branch(good, fine, second, unlikely="else")
+        if rare:
+            b.start(second)
+            second = b.label("second") if self.taken else bad
+            b.branch(b.value(rare), fine, second)
         if self.taken:
-            wrong = b.label("wrong")
-            b.branch(good, fine, wrong, unlikely="else")
-            b.start(wrong)
+            b.start(second)
             b.branch(self.taken, bad, fine)
-        else:
-            b.branch(good, fine, bad, unlikely="else")
         heavy = b.heavy
         b.start(bad)
         self._kernel(operation, must_raise=True)
@@ -1002,7 +1020,7 @@ class FunctionLowering:
             return
         unused = operation.outputs and not self.uses.get(id(operation.outputs[0]))
         harmless = "total" in effects and not effects & {"effect", "writes", "host"}
-        if unused and (harmless or (operation.name in REMOVABLE and self._has_step(operation))):
+        if unused and (harmless or (operation.name in REMOVABLE and self._succeeds(operation))):
             return
         if effects & {"writes", "host", "effect"} and operation.name not in ("cell_get", "cell_set", "print"):
             keep = operation.inputs if operation.name == "set_item" else ()
@@ -1024,8 +1042,11 @@ class FunctionLowering:
                 return
         self.fallback(operation)
 
-    def _has_step(self, operation: Operation) -> bool:
-        """Whether an operation is no range whose step may be 0."""
+    def _succeeds(self, operation: Operation) -> bool:
+        """Whether a removable operation is sure not to raise."""
+        types = [t._ag_type for t in operation.inputs]
+        if any(isinstance(t, (Union, Host)) or (isinstance(t, Array) and not t.shape) for t in types):
+            return False
         step = operation.args[2] if len(operation.args) > 2 else 1
         return operation.name not in ("range", "range_length") or (type(step) is int and step != 0)
 
@@ -1038,8 +1059,9 @@ class FunctionLowering:
         return bool(given)
 
     def _keep_identity(self, operation: Operation, result: Value) -> None:
-        """A small array that is passed on, and needed as an object, must be one where it comes from."""
-        if not isinstance(result, Elements) or id(operation.outputs[0]) not in self.plan.objects:
+        """An array that is passed on, and needed as an object, must be one where it comes from."""
+        is_object = not isinstance(result, Elements) and getattr(result, "is_object", True)
+        if is_object or id(operation.outputs[0]) not in self.plan.objects:
             return
         for t in operation.inputs:
             value = self.env.get(id(t))

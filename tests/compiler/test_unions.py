@@ -101,6 +101,19 @@ def passed(x, n):
 INTEGERS = np.array([3, 1, 4, 1, 5, 9])
 FLOATS = INTEGERS + 0.5
 
+
+def unused_length(x, n):
+    y = x
+    for i in range(n):
+        try:
+            n -= len(y)
+        except Exception:
+            print("no length")
+            raise
+        y[:] += 1
+        y = 0.5
+
+
 CASES: list[tuple[Any, tuple[Any, ...]]] = [
     *(
         (largest, (x, s))
@@ -126,6 +139,8 @@ CASES: list[tuple[Any, tuple[Any, ...]]] = [
     (inner, (FLOATS - 3.0,)),
     *((power, (n,)) for n in (7, 3, 0)),
     *((passed, (FLOATS, n)) for n in range(4)),
+    (unused_length, (FLOATS, 1)),
+    (unused_length, (FLOATS, 4)),
 ]
 
 
