@@ -104,6 +104,8 @@ def fields_of(value: Any) -> dict[str, Any]:
 def signature(value: Any, memo: dict[int, int] | None = None) -> Hashable:
     """What a trace depends on: classes, dtypes, shapes, structure, aliasing of mutable parts, constants."""
     cls = type(value)
+    if cls is int and not -(2**63) <= value < 2**63:
+        return ("int", "of more than 64 bits")  # a trace refuses it
     if cls in (bool, int, float, complex):
         return cast(Hashable, cls)
     if isinstance(value, np.generic):

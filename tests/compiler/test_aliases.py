@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.compiler.comparing import check
 
 
 @pytest.fixture(autouse=True)
@@ -59,3 +60,50 @@ def test_names_of_one_array(fn: Any, choice: int) -> None:
         np.testing.assert_array_equal(g, w)
     np.testing.assert_array_equal(x, y)
     assert [[g is h for h in got] for g in got] == [[w is v for v in want] for w in want]
+
+
+def test_an_array_that_was_joined_and_then_changed_in_place_stays_the_same_object():
+    def looped(a, b):
+        for _ in range(2):
+            b *= a
+        b += a
+        return b
+
+    def chosen(a, b):
+        c = a if a[0] > 0 else b
+        c += 1
+        d = c[1:] + 1
+        c -= 2
+        return (c, d)[0]
+
+    def swapped(a, b):
+        for _ in range(3):
+            a, b = b, a
+            a += 1
+        a -= 1
+        return a
+
+    for fn, i in ((looped, 1), (chosen, 0), (chosen, 1), (swapped, 1)):
+        given = np.arange(40.0) + (i == 0), np.arange(40.0) + 1
+        result = ag.to_graph(fn)(*given)
+        assert result is given[i], fn
+
+    def compared(a, turns):
+        x = a * 2
+        y = x
+        for _ in range(turns):
+            x += a
+            x, y = y, x
+        x -= 1
+        return x is y, x
+
+    def kept(a, turns):
+        items = [a]
+        for _ in range(turns):
+            a += 1
+        a *= 2
+        return items[0] is a, a[1:] + 1
+
+    for fn in (compared, kept):
+        check(fn, np.arange(40.0), 1, native=False)
+        check(fn, np.arange(40.0), 2, native=False)

@@ -37,3 +37,32 @@ def test_a_narrow_counter_below_a_wide_bound_wraps(kind) -> None:
     for n in (300, 40000):
         check(f, kind(100), np.arange(float(n)), 2**20, native=False)
     check(f, kind(3), np.arange(100.0), kind(90), native=False)
+
+
+WIDE = 2**64
+
+
+@pytest.mark.parametrize(
+    "narrow, wide",
+    [
+        (1, WIDE),
+        ((1, 2), (1, -WIDE)),
+        ([1, 2], [WIDE, 2]),
+        ({"a": 1}, {"a": WIDE}),
+        ([[1], {"a": 2}], [[1], {"a": 2**63}]),
+    ],
+)
+def test_an_integer_of_more_than_64_bits_is_refused_before_anything_is_done(narrow, wide) -> None:
+    @ag.to_graph
+    def f(x, given):
+        x[0] = 1.0
+        return given
+
+    for _ in range(2):
+        x = np.zeros(2)
+        f(x, narrow)
+        assert x[0] == 1
+        x = np.zeros(2)
+        with pytest.raises(IntegerOverflow, match="does not fit in 64 bits"):
+            f(x, wide)
+        assert x[0] == 0
