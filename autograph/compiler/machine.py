@@ -91,6 +91,7 @@ PASSES = (
     "sroa",
     "instruction_combine",
     "simplify_cfg",
+    "loop_rotate",
     "new_gvn",
     "simplify_cfg",
 )

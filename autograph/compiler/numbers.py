@@ -441,7 +441,7 @@ def _float(f: FunctionLowering, operation: Operation, name: str, x: Number, y: N
         return Number(out, FLOAT, (b.value(f"{code} double {p}, {q}"),))
     if name in ("truediv", "floordiv", "mod"):
         if not q.startswith("0x") or float_literal(0.0) == q or float_literal(-0.0) == q:
-            f.guard(b.value(f"fcmp une double {q}, 0.0"), operation)
+            f.guard(b.value(f"fcmp one double {q}, 0.0"), operation, f"fcmp uno double {q}, 0.0")  # one jump
         if name == "truediv":
             return Number(out, FLOAT, (b.value(f"fdiv double {p}, {q}"),))
         pair = divmod_float(lanes, FLOAT, p, q)

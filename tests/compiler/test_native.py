@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from tests.compiler.comparing import check
 from tests.programs.oracle import difference, outcome
 
 LAYOUTS = (
@@ -560,3 +561,18 @@ def test_floats_as_keys_are_found_as_python_finds_them(
 ) -> None:
     monkeypatch.setenv("AUTOGRAPH_BACKEND", "native")
     assert ag.to_graph(fn)(value) == fn(value)
+
+
+def test_only_zero_cannot_be_divided_by() -> None:
+    def quotients(a, n):
+        total = 0.0
+        i = 0
+        while i < n:
+            total += 1.0 / (a - i)
+            total += a / (i - 5.0)
+            i += 1
+        return total
+
+    for a in (1.5, 3.0, 0.0, -0.0, float("nan"), float("inf"), 1e-320):
+        for n in (1, 4, 6):
+            check(quotients, a, n, native=False)
