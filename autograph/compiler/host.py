@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import backend, listing, machine, support, threads
+from autograph.compiler import backend, guards, listing, machine, support, threads
 from autograph.errors import StagingError
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.tree import map_tree
@@ -43,6 +43,8 @@ def register_symbols() -> None:
     for name in support.NAMES:
         machine.add_symbol(name, shared[name])
     machine.keep(shared)
+    if guards.wanted():
+        guards.install()
 
 
 STACK_MARGIN = 512 << 10
