@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import buffers, host, listing, parallel
+from autograph.compiler import buffers, host, listing, overlaps, parallel
 from autograph.compiler.elementwise import COMPARISONS, COST, ELEMENT, SCALAR_ONLY, Lanes, NoRule
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import (
@@ -219,6 +219,9 @@ def _simple_power(values: list[Any]) -> tuple[str, list[Any]] | None:
             return f"power {exponent.ir}", [base]
     return ("power", values) if base.dtype.kind == "f" or exponent.dtype.kind == "f" else None
 
+
+STACK = 1 << 12
+"""Bytes of an array that may lie on the stack for a moment."""
 
 LONGEST = 100
 """Most functions that one loop computes: it is walked by recursion, and its values are in registers."""
@@ -642,8 +645,8 @@ def width_for(v: Any, target: np.dtype[Any], pairs: bool = False) -> int:
     return {8: 8, 4: 16, 2: 16, 1: 32}[size]
 
 
-def fill(f: FunctionLowering, target: Memory, v: Any) -> None:
-    """Writes the elements of a value (broadcast) into memory, cast to its dtype."""
+def fill(f: FunctionLowering, target: Memory, v: Any, serial: bool = False) -> None:
+    """Writes the elements of a value (broadcast) into memory, cast to its dtype; `serial`: in one thread."""
     dims = target.dims
     width = width_for(v, target.dtype, pairs=True)
     names = listing.functions([m.op.name for m in reversed(maps_of(v))])
@@ -672,7 +675,7 @@ def fill(f: FunctionLowering, target: Memory, v: Any) -> None:
         parts = lanes.cast(parts, v.dtype, target.dtype)
         store(f, lanes, target, index, parts)
 
-    cost = cost_of(v, width)
+    cost = 0 if serial else cost_of(v, width)
     if width == 1:
         nest(f, list(dims), 1, body, cost)
         return
@@ -1248,13 +1251,12 @@ def assign(f: FunctionLowering, operation: Operation, x: Memory, index: Any, sou
             one = f.b.value(f"icmp eq i64 {d}, 1")
             equal = f.b.value(f"or i1 {equal}, {one}")
         f.guard(equal, operation)
-    if any(_overlaps(f, s, target) for s in leaves_of(source)):
-        source = materialize(f, source) if isinstance(source, Lazy) else _copied(f, source)
-    for tensor in list(f.pending):
-        if f.env.get(id(tensor)) is source:
-            f.pending.remove(tensor)
+    if isinstance(source, Memory) and source.dtype == target.dtype and _same(source, target):
+        f.flush()
+        return Known(None)  # what `x[i] += y` puts back is there
+    _taken(f, source)
     f.flush()
-    fill(f, target, source)
+    _write(f, target, source)
     return Known(None)
 
 
@@ -1291,15 +1293,53 @@ def _copied(f: FunctionLowering, m: Any) -> Memory:
     return target
 
 
+def _taken(f: FunctionLowering, v: Any) -> None:
+    """What was put off is computed as it is written: it has no other use, or is computed there as well."""
+    f.pending = [tensor for tensor in f.pending if f.env.get(id(tensor)) is not v]
+
+
+def _same(x: Memory, y: Memory) -> bool:
+    """Whether two arrays are the same elements of the same memory."""
+    return x.data == y.data and x.strides == y.strides and x.dims == y.dims
+
+
 def _overlaps(f: FunctionLowering, source: Any, target: Memory) -> bool:
     """Whether elements of a source may be written before they are read."""
     if isinstance(source, Computed):
         return any(f.may_alias(s.root, target.root) for a in source.args for s in read_by(a))
     if not isinstance(source, Memory):
         return False
-    if source.data == target.data and source.strides == target.strides and source.dims == target.dims:
+    if _same(source, target):
         return False  # each element is read just before it is written
-    return f.may_alias(source.root, target.root)
+    return f.may_alias(source.root, target.root) and not overlaps.apart(f.b, source, target)
+
+
+def _write(f: FunctionLowering, target: Memory, v: Any) -> None:
+    """Writes the elements of a value, of which some may be those that are written."""
+    met = [s for s in leaves_of(v) if _overlaps(f, s, target)]
+    in_order = all(isinstance(s, Memory) and overlaps.ahead(f.b, s, target) for s in met)
+    if not met or (in_order and not parallel.is_large(_size(target), cost_of(v, 8))):
+        fill(f, target, v, serial=bool(met))
+        return
+    fill(f, target, _aside(f, v))
+
+
+def _aside(f: FunctionLowering, v: Any) -> Memory:
+    """A value computed elsewhere, to be copied from there: on the stack where it is small."""
+    dims = dims_of(v)
+    size = _size(v) * v.dtype.itemsize if all(isinstance(d, int) for d in dims) else STACK + 1
+    if size > STACK:
+        return materialize(f, v) if isinstance(v, Lazy) else _copied(f, v)
+    place = f.b.alloca(f"[{max(size, 1)} x i8]", 64)
+    target = f.as_contiguous(Memory(v.dtype, place, dims, (), root=("stack", place)))
+    fill(f, target, v)
+    return target
+
+
+def _size(v: Any) -> Any:
+    """How many elements an array has; None where that is not known."""
+    dims = dims_of(v)
+    return math.prod(dims) if all(isinstance(d, int) for d in dims) else None
 
 
 def _float_into_int(
@@ -1359,14 +1399,9 @@ def inplace(f: FunctionLowering, operation: Operation, name: str, a: Value, b: V
         f.guard(equal, operation)
     check_apart(f, operation, a, a)
     lazy = Lazy(found[-1], a.dims, Map(name, tuple(found[:-1]), found[-1]), (a, other))
-    source: Value = lazy
-    if any(_overlaps(f, s, a) for s in leaves_of(other)):
-        source = materialize(f, lazy)
-    for tensor in list(f.pending):
-        if f.env.get(id(tensor)) is other:
-            f.pending.remove(tensor)
+    _taken(f, other)
     f.flush()
-    fill(f, a, source)
+    _write(f, a, lazy)
     return a
 
 

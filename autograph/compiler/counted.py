@@ -279,7 +279,7 @@ def lower(f: FunctionLowering, operation: Operation, counter: int) -> None:
     f.quick = Quick(f, before, first.ir, bound.ir)
     saved = dict(f.env)
     fallbacks = set(f.compilation.fallbacks)
-    b.start(quick)
+    b.start(quick, after=before)
     ends = _copy(f, operation, carried, varying, counter, bound)
     fast, f.quick = f.quick, None
     quick_end = b.block

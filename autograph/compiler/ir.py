@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import struct
 
 from autograph.compiler.support import DECLARATIONS
@@ -66,11 +67,94 @@ class Module:
         return body.replace(" nounwind", " alwaysinline nounwind", 1) if uses <= INLINED else body
 
 
-class Builder:
-    """The body of one function; instructions go to the end of the current block."""
+PURE = re.compile(
+    r"(?:getelementptr|add|sub|mul|and|or|xor|shl|[al]shr|icmp|select|[sz]ext|trunc|[us]div|[us]rem) [^<]*$"
+    r"|call i64 @llvm\.(?:[su]m(?:in|ax)|abs)\."
+    r"|load ptr, .*!invariant\.load"
+)
+"""Instructions that give the same again for the same operands: indices, addresses, tests of them."""
 
-    def __init__(self, module: Module) -> None:
+
+class LateJump(Exception):
+    """A jump to a block comes from where values may be missing that were taken for known in that block."""
+
+
+class Dominators:
+    """Which block is sure to have run before another one, as far as the jumps that are written tell.
+
+    The blocks that jump to a block are known when it is opened, but for those of a loop that turn back, which
+    the block itself dominates. A block that is opened before any jump to it is never run, unless it is told
+    what is above it.
+    """
+
+    def __init__(self) -> None:
+        self.parent: dict[str, str] = {}  # the nearest block that dominates it; the first block has itself
+        self.far: dict[str, str] = {}  # some block above it, further away
+        self.depth: dict[str, int] = {}
+        self.jumps: dict[str, list[str]] = {}  # to blocks that are not open yet
+        self.dead: set[str] = set()
+
+    def jump(self, source: str, target: str) -> None:
+        """Notes a jump from a block to another one."""
+        if target not in self.depth:
+            self.jumps.setdefault(target, []).append(source)
+        elif source not in self.dead and (
+            target in self.dead or not self.dominates(self.parent[target], source)
+        ):
+            raise LateJump(target)
+
+    def open(self, label: str, parent: str | None = None) -> None:
+        """Opens a block: what jumps to it later comes from blocks that it, or its `parent`, dominates."""
+        sources = [source for source in self.jumps.pop(label, []) if source not in self.dead]
+        if sources and parent is None:
+            parent = sources[0]
+            for source in sources[1:]:
+                parent = self.common(parent, source)
+        if parent is None:
+            if self.depth:
+                self.dead.add(label)
+            self.depth[label], self.parent[label], self.far[label] = 0, label, label
+            return
+        self.parent[label] = parent
+        self.depth[label] = self.depth[parent] + 1
+        near, far = self.far[parent], self.far[self.far[parent]]
+        even = self.depth[parent] - self.depth[near] == self.depth[near] - self.depth[far]
+        self.far[label] = far if even else parent
+
+    def above(self, label: str, depth: int) -> str:
+        """The block of a depth that dominates a block."""
+        while self.depth[label] > depth:
+            far = self.far[label]
+            label = far if self.depth[far] >= depth else self.parent[label]
+        return label
+
+    def dominates(self, first: str, second: str) -> bool:
+        """Whether the first block, or what is written in it, comes before the second one."""
+        depth = self.depth[first]
+        return depth <= self.depth[second] and self.above(second, depth) == first
+
+    def common(self, a: str, b: str) -> str:
+        """The last block that dominates both."""
+        depth = min(self.depth[a], self.depth[b])
+        a, b = self.above(a, depth), self.above(b, depth)
+        while a != b:
+            a, b = self.parent[a], self.parent[b]
+        return a
+
+
+class Builder:
+    """The body of one function; instructions go to the end of the current block.
+
+    An instruction that gives what one before it gave is not written again: so equal indices, dimensions and
+    addresses have one name, by which they are known to be equal.
+    """
+
+    def __init__(self, module: Module, numbered: bool = True) -> None:
         self.module = module
+        self.numbered = numbered
+        self.dominators = Dominators()
+        self.known: dict[str, list[tuple[str, str]]] = {}  # by instruction: block and name
+        self.true: dict[str, list[str]] = {}  # by the name of a test: blocks from which on it holds
         self.blocks: dict[str, list[str | Phi]] = {}
         self.counter = 0
         self.allocas: list[str] = []
@@ -89,8 +173,10 @@ class Builder:
         self.counter += 1
         return f"{self.prefix}{hint}{self.counter}"
 
-    def start(self, label: str) -> None:
-        """Opens a new block and goes to its end."""
+    def start(self, label: str, after: str | None = None) -> None:
+        """Opens a new block and goes to its end; `after` is a block that will jump to it, or lead there."""
+        if self.numbered:
+            self.dominators.open(label, after)
         self.blocks[label] = []
         self.block = label
 
@@ -102,7 +188,15 @@ class Builder:
         self.blocks[self.block].append("  " + text)
 
     def value(self, text: str, hint: str = "v") -> str:
-        name = self.name(hint)
+        if self.numbered and PURE.match(text):
+            known = self.known.setdefault(text, [])
+            for block, name in known:
+                if self.dominators.dominates(block, self.block):
+                    return name
+            name = self.name(hint)
+            known.append((self.block, name))
+        else:
+            name = self.name(hint)
         self.blocks[self.block].append(f"  {name} = {text}")
         self.origins[name] = text
         return name
@@ -123,11 +217,21 @@ class Builder:
         block.insert(at, phi)
         return phi
 
+    def holds(self, test: str) -> bool:
+        """Whether a test is known to be true here."""
+        return self.numbered and any(
+            self.dominators.dominates(block, self.block) for block in self.true.get(test, ())
+        )
+
     def jump(self, label: str) -> None:
+        if self.numbered:
+            self.dominators.jump(self.block, label)
         self.emit(f"br label %{label}")
 
     def branch(self, test: str, then: str, orelse: str, unlikely: str = "") -> None:
         """`unlikely` names the side that is hardly ever taken: "then", "else" or neither."""
+        for label in (then, orelse) if self.numbered else ():
+            self.dominators.jump(self.block, label)
         weights = {"then": ", !prof !1", "else": ", !prof !0"}.get(unlikely, "")
         self.emit(f"br i1 {test}, label %{then}, label %{orelse}{weights}")
 

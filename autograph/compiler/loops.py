@@ -99,8 +99,11 @@ def lower_checked(f: FunctionLowering, operation: Operation) -> None:
     for param, value, out in zip(turn.params, middle, operation.outputs):
         f.env[id(param)] = value
         f.env[id(out)] = value
+    for param, inner, value in zip(head.params, turn.params, middle):
+        if id(param) in f.counters:
+            f.env[id(inner)] = _below_bound(f, value, head.results[0])
     work = b.label("work")
-    b.start(work)
+    b.start(work, after=b.block)
     goes_on = f.region(turn)
     if goes_on:
         f.flush()
@@ -177,6 +180,17 @@ def _counters(f: FunctionLowering, operation: Operation) -> None:
         ):
             f.plain_adds.add(id(step))
             f.counters.add(id(param))
+
+
+def _below_bound(f: FunctionLowering, counter: Value, test: Any) -> Value:
+    """A counter in the turns of its loop, where the test holds that it is less than a bound."""
+    bound = test._ag_op.args[1]
+    if isinstance(bound, Tensor) and not isinstance(bound._ag_type, Const) and id(bound) not in f.env:
+        return counter  # it is computed anew for each test
+    highest = f.number(f.value_of(bound)).high
+    if not isinstance(counter, Number) or highest is None:
+        return counter
+    return dataclasses.replace(counter, high=highest - 1)
 
 
 def _is_in_reach(counter: Any, bound: Any) -> bool:

@@ -18,7 +18,8 @@ import numpy as np
 
 from autograph.compiler import bounded, fusing, host, listing, support, values
 from autograph.compiler.backend import FOLDED, WRITEABLE
-from autograph.compiler.ir import PROFILE, Builder, Module, float_literal
+from autograph.compiler.elementwise import UFUNC_OF
+from autograph.compiler.ir import PROFILE, Builder, LateJump, Module, float_literal
 from autograph.compiler.values import (
     Elements,
     Known,
@@ -76,6 +77,7 @@ class Plan:
     memory: set[int] = dataclasses.field(default_factory=set)  # small arrays that must not be in registers
     layouts: tuple[int, ...] = ()  # of the arguments, as `backend.layout` gives them
     distinct: bool = True  # no array argument overlaps another
+    numbered: bool = True  # equal instructions are written once
     bounded: dict[int, bounded.Bounded] = dataclasses.field(default_factory=dict)  # of each graph with loops
 
     fresh: set[int] = dataclasses.field(default_factory=set)  # tensors of choices made in this round
@@ -227,7 +229,7 @@ class Roots:
             elif "effect" in effects:
                 for t in inputs:
                     self.unite(t, None)
-            if made is not None and not values.is_number(made._ag_type):
+            if made is not None and values.may_hold_array(made._ag_type):
                 if "view" in effects or not array_type(made._ag_type):
                     shared = inputs if "writes" not in effects else self._targets(operation)
                     for t in shared:
@@ -273,7 +275,7 @@ class FunctionLowering:
     def __init__(self, compilation: Compilation, graph: Graph) -> None:
         self.compilation, self.graph = compilation, graph
         self.plan, self.roots = compilation.plan, compilation.roots
-        self.b = Builder(compilation.module)
+        self.b = Builder(compilation.module, self.plan.numbered)
         self.env: dict[int, Value] = {}
         self.slots = 0
         self.argv = self.cells = 0
@@ -304,7 +306,7 @@ class FunctionLowering:
         params: list[str] = ["ptr %ctx"]
         layouts = iter(self.plan.layouts if main else ())
         b.blocks["entry"].append("  br label %start")
-        b.start("start")
+        b.start("start", after="entry")
         if not main or self.compilation.is_called(self.graph):
             self._check_stack()
         for i, param in enumerate(self.graph.params):
@@ -519,7 +521,7 @@ class FunctionLowering:
         `rare` is an instruction that tells whether all is well too where `good` does not hold.
         """
         b = self.b
-        if good == "true":
+        if good == "true" or b.holds(good):
             return
         bad, fine = b.label("bad"), b.label("fine")
         second = b.label("second") if rare or self.taken else bad
@@ -536,6 +538,8 @@ class FunctionLowering:
         self._kernel(operation, must_raise=True)
         b.jump(self.targets[-1])
         b.start(fine)
+        if not (rare or self.taken):
+            b.true.setdefault(good, []).append(fine)
         b.heavy = heavy  # for what is hardly ever run no loop looks for a Ctrl-C more often
 
     # -- values ----------------------------------------------------------------------------------------------
@@ -1023,8 +1027,7 @@ class FunctionLowering:
         if unused and (harmless or (operation.name in REMOVABLE and self._succeeds(operation))):
             return
         if effects & {"writes", "host", "effect"} and operation.name not in ("cell_get", "cell_set", "print"):
-            keep = operation.inputs if operation.name == "set_item" else ()
-            self.flush(keep)
+            self.flush(self._kept(operation))
         lower = RULES.get(operation.name)
         if lower is not None:
             if any(isinstance(self.env.get(id(t)), Tagged) for t in operation.inputs):
@@ -1041,6 +1044,15 @@ class FunctionLowering:
                     self.bind(operation.outputs[0], result)
                 return
         self.fallback(operation)
+
+    def _kept(self, operation: Operation) -> list[Tensor]:
+        """The arrays that an operation that writes may have put off: it computes them as it writes."""
+        if operation.name == "set_item":
+            return operation.inputs
+        written = operation.args[0] if operation.name[1:] in UFUNC_OF else None
+        if not isinstance(written, Tensor) or array_type(written._ag_type) is None:
+            return []
+        return [t for t in operation.inputs if t is not written]
 
     def _succeeds(self, operation: Operation) -> bool:
         """Whether a removable operation is sure not to raise."""
@@ -1776,6 +1788,9 @@ def compile_graph(
         try:
             text = compilation.text()
         except Retry:
+            continue
+        except LateJump:
+            plan.numbered = False
             continue
         except Exception:
             if not plan.fresh:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autograph.compiler import support, threads
-from autograph.compiler.ir import Builder, Phi
+from autograph.compiler.ir import Builder, Dominators, Phi
 from autograph.compiler.lowering import FunctionLowering
 
 BYTES = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "float": 4, "i64": 8, "double": 8, "ptr": 8}
@@ -106,8 +106,9 @@ def _outlined(
 ) -> tuple[str, list[tuple[str, str]]] | None:
     """The name of a function (captured, begin, end) that does what `body` emits, and what it captures."""
     b = f.b
-    saved = b.blocks, b.allocas, b.block, b.counter
+    saved = b.blocks, b.allocas, b.block, b.counter, b.dominators, b.known, b.true
     b.blocks, b.allocas, b.counter, b.outlining, b.prefix = {}, [], 0, True, _INSIDE
+    b.dominators, b.known, b.true = Dominators(), {}, {}
     first = b.label("part")
     try:
         b.start(first)
@@ -119,7 +120,7 @@ def _outlined(
             lines.append(f"{label}:")
             lines += [item if isinstance(item, str) else item.text() for item in block]
     finally:
-        b.blocks, b.allocas, b.block, b.counter = saved
+        b.blocks, b.allocas, b.block, b.counter, b.dominators, b.known, b.true = saved
         b.outlining, b.prefix = False, ""
         f.evaluated.clear()
     text = "\n".join(lines)

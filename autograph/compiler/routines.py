@@ -59,7 +59,7 @@ class _Writer:
     def __init__(self, routine: str, kind: str, width: int) -> None:
         self.routine, self.width = routine, width
         self.module = Module()
-        self.b = Builder(self.module)
+        self.b = Builder(self.module, numbered=False)
         self.evaluated: dict[Any, Any] = {}
         self.lanes = Lanes(self.b, width)
         if routine == "copy":

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.graph.types import Array, Const, Py, Scalar, TupleT, Type, Union, generalize
+from autograph.graph.types import Array, Const, Py, Scalar, SeqT, TupleT, Type, Union, generalize
 
 Ir = str
 """The text of an IR operand: a name or a literal."""
@@ -218,6 +218,19 @@ def is_number(t: Type) -> bool:
     return scalar_dtype(t) is not None
 
 
+def may_hold_array(t: Type) -> bool:
+    """Whether a value of a type is, or may refer to, an array: not None, numbers, texts, tuples of them."""
+    if isinstance(t, TupleT):
+        return any(map(may_hold_array, t.items))
+    if isinstance(t, SeqT):
+        return may_hold_array(t.elem)
+    if isinstance(t, Union):
+        return any(map(may_hold_array, t.members))
+    if isinstance(t, Const):
+        return t.value is not None and not isinstance(t.value, str) and not is_number(t)
+    return not (isinstance(t, Py) and t.cls in (str, bytes, range)) and not is_number(t)
+
+
 __all__ = [
     "Computed",
     "Elements",
@@ -232,4 +245,5 @@ __all__ = [
     "TupleT",
     "Value",
     "known_item",
+    "may_hold_array",
 ]
