@@ -1613,6 +1613,8 @@ def clip(f: FunctionLowering, operation: Operation, *args: Any, **options: Any) 
     low, high = values[1], values[2]
     if not all(isinstance(v, Number) and (v.weak or v.dtype == t.dtype) for v in (low, high)):
         return None
+    if not all(fits(v, t.dtype) for v in (low, high)) or not in_order(values[0]):
+        return None
     lower = Lazy(
         t.dtype,
         dims_of(values[0]),

@@ -670,7 +670,7 @@ def broadcast_to(f: FunctionLowering, operation: Operation, *args: Any, **option
     x = as_array(f, args[0]) if len(args) == 2 and not options else None
     if t is None or x is None or t.shape is None or None in t.shape:
         return None
-    if not f.is_pure(out) or id(out) in f.plan.objects:
+    if not f.is_private(out):
         return None  # NumPy's may not be written
     m = arrays.memory(f, x)
     extra = len(t.shape) - len(m.dims)
@@ -709,6 +709,8 @@ def axes_rearranged(f: FunctionLowering, operation: Operation, *args: Any, **opt
     strides = tuple(m.strides[s // 8 - 1] for s in seen.strides)
     if not seen.shape and name == "squeeze":
         return None
+    if len(seen.shape) == len(m.dims) and name == "squeeze":
+        return m if isinstance(x, Lazy) else x
     same = m.contiguous and name == "squeeze"
     result = part(m, seen.shape, strides)
     return dataclasses.replace(

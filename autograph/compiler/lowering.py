@@ -11,6 +11,7 @@ whole compilation starts again; choices only grow.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -52,6 +53,7 @@ from autograph.graph.types import (
     Union,
     members,
 )
+from autograph.transforms import memory
 
 MAX_RETRIES = 200
 POLL = 1 << 18
@@ -986,6 +988,14 @@ class FunctionLowering:
     def is_pure(self, tensor: Tensor) -> bool:
         """Whether nothing ever writes the memory of an array."""
         return self.roots.is_pure(id(tensor), self.plan.distinct)
+
+    def is_private(self, tensor: Tensor) -> bool:
+        """Whether nobody can tell a view from a copy: its memory is never written, and nobody keeps it."""
+        return self.is_pure(tensor) and self._memory.private(tensor)
+
+    @functools.cached_property
+    def _memory(self) -> memory.Memory:
+        return memory.Memory(self.graph)
 
     def as_object(self, value: Value, tensor: Tensor | None) -> Value:
         from autograph.compiler import arrays

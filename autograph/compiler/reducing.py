@@ -62,6 +62,8 @@ def variance(f: FunctionLowering, operation: Operation, *args: Any, **options: A
         return None
     if t is None and len(axes) != len(dims):
         return None
+    if len(dims) - len(axes) > 1 and not arrays.in_order(x):
+        return None
     scalar = t is None
     x = x if isinstance(x, Elements) else arrays.memory(f, x)
     if x.dtype != dtype:
@@ -152,16 +154,25 @@ def of_complex(
     sums: list[Any] = []
     for at in (0, 1):
         view = arrays.part_view(f, m, at)
-        sums.append(reductions.reduce(f, operation, name, view, axes, real, keep, scalar))
+        sums.append(reductions.reduce(f, operation, "sum", view, axes, real, keep, scalar))
     if any(s is None for s in sums):
         return None
+    wide, lanes = np.dtype(complex), Lanes(f.b)
+    count = lanes.cast((str(_size(f, arrays.dims_of(m), axes)),), INT, wide)
     if scalar:
-        return Number(operation.outputs[0]._ag_type, x.dtype, (sums[0].ir, sums[1].ir))
+        parts: tuple[str, ...] = (sums[0].ir, sums[1].ir)
+        if name == "mean":
+            quotient = ELEMENT["divide"](lanes, wide, lanes.cast(parts, x.dtype, wide), count)
+            parts = lanes.cast(quotient, wide, x.dtype)
+        return Number(operation.outputs[0]._ag_type, x.dtype, parts)
     target = arrays.allocate(f, x.dtype, arrays.dims_of(sums[0]), operation)
     for at, s in enumerate(sums):
         goal = arrays.part_view(f, target, at)
         assert isinstance(goal, Memory)
         arrays.fill(f, goal, s)
+    if name == "mean":  # a NaN or an infinity in one part is seen in the other
+        n = Number(Scalar(wide), wide, count)
+        arrays.fill(f, target, _lazy("divide", wide, target.dims, target, n))
     return target
 
 

@@ -35,9 +35,9 @@ def reshape(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **opt
         return _of_elements(f, operation, x, t)
     if name == "ravel":
         total = size_of(f, arrays.dims_of(x))
-        return _as(f, operation, x, (total,))
+        return _as(f, operation, x, (total,), True)
     dims = _asked(f, operation, arrays.dims_of(x), args, t)
-    return None if dims is None else _as(f, operation, x, dims)
+    return None if dims is None else _as(f, operation, x, dims, False)
 
 
 def _of_elements(f: FunctionLowering, operation: Operation, x: Elements, t: Array) -> Value | None:
@@ -147,22 +147,33 @@ def _inferred(
     return tuple(dims)
 
 
-def _as(f: FunctionLowering, operation: Operation, x: Any, dims: tuple[Any, ...]) -> Value | None:
-    """An array with other dimensions, of as many elements."""
+def _as(
+    f: FunctionLowering, operation: Operation, x: Any, dims: tuple[Any, ...], ravel: bool
+) -> Value | None:
+    """An array with other dimensions, of as many elements; `ravel` copies all that is not contiguous."""
     m = arrays.memory(f, x)
     if m.contiguous:
         return f.as_contiguous(part(m, dims, ()))
-    known = _without_copy(m, dims)
-    if known is not None:
-        return part(m, dims, known)
-    out = operation.outputs[0]
     all_known = all(isinstance(d, int) for d in (*m.dims, *m.strides, *dims))
-    if not all_known and not f.is_pure(out):
+    if not all_known and not f.is_private(operation.outputs[0]):
         return None  # a view or a copy
+    known = _without_copy(m, dims)
+    if known is not None and (not ravel or _is_dense(m)):
+        return part(m, dims, known)
     target = arrays.allocate(f, m.dtype, dims, operation)
     own = f.contiguous_strides(m.dims, m.dtype.itemsize)
     arrays.fill(f, part(target, m.dims, own), m)
     return target
+
+
+def _is_dense(m: Memory) -> bool:
+    """Whether an array of known strides is contiguous: those of axes of length 1 may be any."""
+    step: Any = m.dtype.itemsize
+    for d, s in zip(reversed(m.dims), reversed(m.strides)):
+        if d != 1 and s != step:
+            return False
+        step *= d
+    return True
 
 
 def _without_copy(m: Memory, dims: tuple[Any, ...]) -> tuple[int, ...] | None:
