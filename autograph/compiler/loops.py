@@ -41,14 +41,14 @@ class Carried:
 
 def lower(f: FunctionLowering, operation: Operation) -> None:
     """Emits a loop; an innermost one with a counter in two copies, where that pays."""
-    from autograph.compiler import counted
+    from autograph.compiler import counted, exits
 
     _counters(f, operation)
     counter = counted.eligible(f, operation)
-    if counter is None:
-        lower_checked(f, operation)
-    else:
+    if counter is not None:
         counted.lower(f, operation, counter)
+    elif not exits.lower(f, operation):
+        lower_checked(f, operation)
 
 
 def lower_checked(f: FunctionLowering, operation: Operation) -> None:
@@ -59,9 +59,7 @@ def lower_checked(f: FunctionLowering, operation: Operation) -> None:
     inits = [f.value_of(a) for a in operation.args]
     for i, param in enumerate(head.params):
         carried.append(_before(f, operation, i, param, inits[i]))
-    f.note(_described(carried))
-    if all(map(_of_numbers, operation.regions)) and any(map(_has_checks, operation.regions)):
-        f.compilation.marks.add(QUICK_LOOPS)
+    announce(f, operation, carried)
     f.depth += 1
     before = b.block
     start = b.label("loop")
@@ -122,6 +120,13 @@ def lower_checked(f: FunctionLowering, operation: Operation) -> None:
     for out in operation.outputs:
         if id(out) in f.plan.objects and array_type(out._ag_type) is not None:
             f.env[id(out)] = f.as_object(f.env[id(out)], out)
+
+
+def announce(f: FunctionLowering, operation: Operation, carried: list[Carried | None]) -> None:
+    """Says in the listing how a loop is made, and to the machine how it is treated."""
+    f.note(_described(carried))
+    if all(map(_of_numbers, operation.regions)) and any(map(_has_checks, operation.regions)):
+        f.compilation.marks.add(QUICK_LOOPS)
 
 
 def _of_numbers(region: Region) -> bool:
@@ -326,8 +331,8 @@ def _phis(f: FunctionLowering, c: Carried, before: str) -> Value:
 def _again(f: FunctionLowering, operation: Operation, carried: list[Carried | None], start: str) -> None:
     """The way back: new values for the phis and slots."""
     b = f.b
-    _, turn = operation.regions
-    assert turn.results is not None
+    head, turn = operation.regions
+    assert head.results is not None and turn.results is not None
     incoming: list[tuple[Phi, str]] = []
     owners: list[tuple[int, str]] = []
     for i, c in enumerate(carried):
@@ -342,7 +347,8 @@ def _again(f: FunctionLowering, operation: Operation, carried: list[Carried | No
             same = unions.like(f, value, c.param._ag_type)
             incoming += list(zip(c.phis, (name for _, name in unions.pieces(same))))
         elif c.kind == "object":
-            owners.append((c.slot, f.owned(leaf)))
+            if leaf is not turn.params[i] or head.results[1 + i] is not head.params[i]:
+                owners.append((c.slot, f.owned(leaf)))
         elif c.kind == "array":
             owners.append((c.slot, f.owned(leaf)))
             assert isinstance(c.value, Known)
