@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import collections.abc
 import contextlib
-import dataclasses
 import functools
 import inspect
 import os
@@ -19,9 +18,9 @@ import numpy as np
 
 from autograph import modes
 from autograph.compiler import backend
-from autograph.core.generated import is_generated, is_part
+from autograph.core.generated import is_part
 from autograph.errors import ConversionError, StagingError
-from autograph.graph.graph import Graph, Place, Tensor, region_operations
+from autograph.graph.graph import Graph, Tensor, region_operations
 from autograph.graph.tree import leaves, map_tree
 from autograph.graph.types import (
     UNBOUND,
@@ -511,7 +510,6 @@ class GraphFunction:
             return pack(calls.call(callee, *values[: len(args)], **dict(zip(kwargs, values[len(args) :]))))
 
         alive, result = trace.run(body)
-        _refuse_functions(trace, result)
         trace.graph.body.results = (result,) if alive else None
         trace.graph.result_type = vtype(result) if alive else None
         return tuple(types_)
@@ -714,28 +712,6 @@ def _argument_leaves(value: Any, t: Type, out: list[Any]) -> None:
             _argument_leaves(item, item_type, out)
         return
     out.append(value)
-
-
-def _refuse_functions(trace: Trace, result: Any) -> None:
-    for leaf in leaves(result):
-        if isinstance(leaf, types.FunctionType) and is_generated(leaf.__code__):
-            for cell in leaf.__closure__ or ():
-                if isinstance(cell.cell_contents, Tensor) or type(cell.cell_contents).__name__ == "Box":
-                    error = StagingError(
-                        f"the function '{leaf.__name__}', made in the graph, is returned",
-                        why="It refers to values that exist only while the graph runs.",
-                        instead="Return the values, and make the function outside.",
-                    )
-                    trace.poison = trace.located(
-                        error, Place(leaf.__code__, -1, leaf.__code__.co_firstlineno)
-                    )
-                    if error.location is not None:
-                        text = error.location.source_line().rstrip()
-                        start = len(text) - len(text.lstrip())
-                        error.location = dataclasses.replace(
-                            error.location, column=start, end_column=len(text)
-                        )
-                    raise error
 
 
 # -- closure conversion --------------------------------------------------------------------------------------

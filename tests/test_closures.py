@@ -90,10 +90,122 @@ def test_closures_outlive_what_made_them(fn: Any, args: Any) -> None:
     assert ag.to_graph(fn)(*args) == fn(*args)
 
 
-def test_a_function_made_in_the_graph_is_not_returned() -> None:
+KEPT: list[Any] = []
+
+
+def _directly(n: Any, out: Any) -> Any:
+    return lambda v: v + n
+
+
+def _in_a_branch(n: Any, out: Any) -> Any:
+    found = None
+    if n > 0:
+        twice = n * 2
+        found = lambda v: v + twice
+    return found
+
+
+def _in_a_list(n: Any, out: Any) -> Any:
+    found: Any = 1
+    if n > 0:
+        twice = n * 2
+        found = [(lambda v: v + twice, n)]
+    return {"found": found}
+
+
+def _by_default(n: Any, out: Any) -> Any:
+    return [lambda v, n=n: v + n]
+
+
+def _within_another(n: Any, out: Any) -> Any:
+    def inner(v: Any) -> Any:
+        return v + n
+
+    return (lambda v: inner(v), 1)
+
+
+def _put_into_an_argument(n: Any, out: Any) -> None:
+    out.append(lambda v: v + n)
+
+
+def _put_into_a_global(n: Any, out: Any) -> None:
+    KEPT.append([lambda v: v + n])
+
+
+def _made_global(n: Any, out: Any) -> None:
+    global KEPT
+    KEPT = lambda v: v + n
+
+
+def _functions(value: Any) -> list[Any]:
+    if isinstance(value, (list, tuple)):
+        return [f for item in value for f in _functions(item)]
+    if isinstance(value, dict):
+        return _functions(list(value.values()))
+    return [value] if callable(value) else []
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        _directly, _in_a_branch, _in_a_list, _by_default, _within_another, _put_into_an_argument,
+        _put_into_a_global, _made_global,
+    ],
+)  # fmt: skip
+def test_a_function_made_in_the_graph_outlives_it(make: Any) -> None:
+    global KEPT
+    found = []
+    for f in (make, ag.to_graph(make)):
+        out: list[Any] = []
+        KEPT = []
+        functions = _functions([f(3, out), out, KEPT])
+        found.append([(g(5), g.__name__, g.__qualname__, type(g)) for g in functions])
+    KEPT = []
+    assert found[0] == found[1] != []
+
+
+def _counter(n: Any) -> Any:
+    def up(by: Any = 1) -> Any:
+        nonlocal n
+        n += by
+        return n
+
+    up()
+    return up, (lambda: n), up
+
+
+def test_variables_are_shared_after_the_graph() -> None:
+    for f in (_counter, ag.to_graph(_counter)):
+        up, get, again = f(3)
+        assert (up(), up(by=2.5), get(), up is again) == (5, 7.5, 7.5, True)
+    first, second = ag.to_graph(_counter)(1), ag.to_graph(_counter)(10)
+    assert (first[0](), second[0](), first[1](), second[1]()) == (3, 12, 3, 12)
+
+
+def test_a_function_of_a_graph_runs_in_another() -> None:
+    def make(n: Any) -> Any:
+        def add(v: Any) -> Any:
+            if v > n:
+                return v - n
+            return v + n
+
+        return add
+
+    def use(f: Any, v: Any) -> Any:
+        total = 0
+        for i in range(v):
+            total += f(i)
+        return total
+
+    for n in (2, 4):
+        assert ag.to_graph(use)(ag.to_graph(make)(n), 9) == use(make(n), 9)
+
+
+def test_a_function_of_constants_may_leave_the_graph() -> None:
     @ag.to_graph
     def make(n: Any) -> Any:
-        return lambda v: v + n
+        three = 3
+        return (lambda v: v + three, n)
 
-    with pytest.raises(ag.StagingError, match="made in the graph"):
-        make(3)
+    function, n = make(4)
+    assert function(n) == 7

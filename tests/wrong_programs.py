@@ -545,14 +545,6 @@ def reduces_without_a_start(x):
 # -- objects, functions, classes -----------------------------------------------------------------------------
 
 
-@wrong(3)
-def returns_a_function(n):
-    def add(y):
-        return y + n
-
-    return add
-
-
 @wrong(np.ones(3))
 def asks_for_the_identity(x):
     return id(x)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import struct
 import types
+import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
@@ -166,6 +167,10 @@ class ClosureT(Type):
 
     def __repr__(self) -> str:
         return f"function[{self.template.__name__}]"
+
+
+MADE: weakref.WeakKeyDictionary[Any, tuple[Hashable, tuple[Any, ...]]] = weakref.WeakKeyDictionary()
+"""Of the functions that graphs have made: the key of their type, and what they captured."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -677,7 +682,7 @@ def conforms(value: Any, t: Type) -> bool:
     if isinstance(t, Py):
         return type(value) is t.cls
     if isinstance(t, ClosureT):
-        return getattr(value, "key", None) == t.key
+        return isinstance(value, types.FunctionType) and value in MADE and MADE[value][0] == t.key
     if isinstance(t, Scalar):
         return isinstance(value, np.generic) and value.dtype == t.dtype
     if isinstance(t, Array):

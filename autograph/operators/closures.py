@@ -1,30 +1,24 @@
 """Functions made while the graph runs: code that is known, over captured values that are not.
 
-A nested function that only refers to values which exist in the whole graph stays a plain Python function of
-the trace. One that refers to values of a branch, of a turn of a loop or of a called graph may outlive them:
-as a value it is a run-time `Closure`, whose captured values are read back where it is called.
+A nested function that refers to constants only stays a plain Python function of the trace. One that refers to
+values of the graph is, as a value, a function made when the graph runs, which may outlive it: over the values
+themselves, and the places of its variables. Where the graph calls it, what it captured is read back.
 """
 
 from __future__ import annotations
 
+import itertools
+import operator
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from autograph.core.generated import is_generated
 from autograph.graph.graph import Tensor
-from autograph.graph.types import BOTTOM, ClosureT, Type
-from autograph.operators.tracer import current, emit, vtype
+from autograph.graph.types import BOTTOM, MADE, ClosureT, Type
+from autograph.operators.tracer import current, emit, require, vtype
+from autograph.operators.variables import Box
 from autograph.ops.base import define, type_of
-
-
-class Closure:
-    """The run-time value of a function made in the graph."""
-
-    __slots__ = ("captures", "key", "template")
-
-    def __init__(self, template: types.FunctionType, key: Any, captures: tuple[Any, ...]) -> None:
-        self.template, self.key, self.captures = template, key, captures
 
 
 class Template:
@@ -39,7 +33,7 @@ class Template:
 
 MAKE_CLOSURE = define(
     "closure",
-    lambda template, *captures: Closure(template.function, template.key, captures),
+    lambda template, *captures: _make(template, captures),
     lambda template, *captures: ClosureT(
         template.key, template.function, tuple(type_of(c) for c in captures)
     ),
@@ -51,7 +45,7 @@ def _captured_rule(closure: Any, index: int) -> Type:
     return closure.captures[index] if isinstance(closure, ClosureT) else BOTTOM
 
 
-CAPTURED = define("captured", lambda closure, index: closure.captures[index], _captured_rule, "total", "view")
+CAPTURED = define("captured", lambda fn, index: MADE[fn][1][index], _captured_rule, "total", "view")
 
 
 def _parts(fn: types.FunctionType) -> Iterator[tuple[str, Any, Any]]:
@@ -68,14 +62,10 @@ def _parts(fn: types.FunctionType) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _is_captured(value: Any) -> bool:
-    from autograph.operators.variables import Box
-
-    return isinstance(value, (Tensor, Box, bool, int, float, complex, tuple)) or is_local(value)
+    return isinstance(value, (Tensor, Box, bool, int, float, complex, tuple)) or _refers(value)
 
 
 def _tensors(value: Any) -> Iterator[Tensor]:
-    from autograph.operators.variables import Box
-
     if isinstance(value, Tensor):
         yield value
     elif isinstance(value, Box) and isinstance(value.cell, Tensor):
@@ -92,26 +82,33 @@ def captured_tensors(fn: Any) -> Iterator[Tensor]:
             yield from _tensors(content)
 
 
-def is_local(value: Any, seen: frozenset[int] = frozenset()) -> bool:
-    """Whether a value is a nested function that refers to values which do not exist in the whole graph."""
+def is_local(value: Any) -> bool:
+    """Whether a value is a nested function that refers to values of the graph that is being made."""
+    return current() is not None and _refers(value)
+
+
+def is_short_lived(fn: types.FunctionType) -> bool:
+    """Whether a nested function refers to values of a branch, of a turn of a loop or of a called graph."""
+    body = require().graph.body
+    return _refers(fn, lambda tensor: tensor._ag_region not in (None, body))
+
+
+def _refers(
+    value: Any, choose: Callable[[Tensor], bool] = lambda tensor: True, seen: frozenset[int] = frozenset()
+) -> bool:
+    """Whether a value is a nested function that refers to such tensors, directly or through others."""
     if not isinstance(value, types.FunctionType) or not is_generated(value.__code__) or id(value) in seen:
         return False
-    trace = current()
-    if trace is None:
-        return False
     seen = seen | {id(value)}
-    for _, _, content in _parts(value):
-        if any(t._ag_region is not None and t._ag_region is not trace.graph.body for t in _tensors(content)):
-            return True
-        if is_local(content, seen):
-            return True
-    return False
+    return any(
+        any(map(choose, _tensors(content))) or _refers(content, choose, seen)
+        for _, _, content in _parts(value)
+    )
 
 
 def _split(fn: types.FunctionType) -> tuple[Any, list[Any]]:
     """The known part of a function, as a key, and its captured values."""
     from autograph.graph.types import const_key
-    from autograph.operators.variables import Box
 
     key: list[Any] = [id(fn.__code__)]
     captures: list[Any] = []
@@ -133,21 +130,40 @@ def closure_type(fn: types.FunctionType) -> Type:
 
 
 def pack_closure(fn: types.FunctionType) -> Any:
-    """The run-time value of a local function."""
+    """The run-time value of a local function: the same each time, as far as it reaches."""
     from autograph.operators.tracer import pack
 
+    trace = require()
     key, captures = _split(fn)
-    return emit(MAKE_CLOSURE, Template(fn, key), *(pack(c) for c in captures), raw=True)
+    known = trace.closures.get(id(fn))
+    if known is not None and known[:2] == (fn, key) and trace.reaches(known[3]):
+        same = itertools.zip_longest(known[2], captures, fillvalue=known)
+        if all(itertools.starmap(operator.is_, same)):
+            return known[3]
+    made = emit(MAKE_CLOSURE, Template(fn, key), *(pack(c) for c in captures), raw=True)
+    trace.closures[id(fn)] = fn, key, captures, made
+    return made
 
 
 def rebuild(closure: Tensor) -> types.FunctionType:
-    """A plain function of the trace over the captured values of a run-time closure."""
-    from autograph.operators.variables import Box
-
+    """A plain function of the trace over the captured values of a function made when the graph runs."""
     t = closure._ag_type
     assert isinstance(t, ClosureT)
-    template = t.template
-    values = iter([emit(CAPTURED, closure, i) for i in range(len(t.captures))])
+    values = (emit(CAPTURED, closure, i) for i in range(len(t.captures)))
+    return _assembled(t.template, values, Box.around)
+
+
+def _make(template: Template, captures: tuple[Any, ...]) -> types.FunctionType:
+    """The run-time value: a function that outlives the graph."""
+    made = _assembled(template.function, iter(captures), Box.outside)
+    MADE[made] = template.key, captures
+    return made
+
+
+def _assembled(
+    template: types.FunctionType, values: Iterator[Any], variable: Callable[[str, Any], Box]
+) -> types.FunctionType:
+    """A function of a template's code, over other captured values."""
     cells: list[types.CellType] = []
     defaults: list[Any] = []
     keywords: dict[str, Any] = {}
@@ -156,7 +172,7 @@ def rebuild(closure: Tensor) -> types.FunctionType:
         if value is template:
             new: Any = None
         elif isinstance(value, Box):
-            new = Box.around(value.name, next(values))
+            new = variable(value.name, next(values))
         elif _is_captured(value):
             new = next(values)
         else:
@@ -178,7 +194,12 @@ def rebuild(closure: Tensor) -> types.FunctionType:
         tuple(cells) if cells else None,
     )
     made.__kwdefaults__ = keywords or None
-    made.__qualname__ = template.__qualname__
+    made.__qualname__, made.__module__, made.__doc__ = (
+        template.__qualname__,
+        template.__module__,
+        template.__doc__,
+    )
+    made.__annotations__ = template.__annotations__
     for cell in itself:
         cell.cell_contents = made
     return made

@@ -364,6 +364,7 @@ class Trace:
         self.boxes: dict[Hashable, Any] = {}  # the boxes made in this pass, by their key
         self.box_counts: dict[Hashable, int] = {}
         self.refreshed: dict[int, tuple[Any, Any]] = {}
+        self.closures: dict[int, tuple[Any, Any, Any, Tensor]] = {}  # local functions that became values
 
     # -- places and keys -------------------------------------------------------------------------------------
 
@@ -440,6 +441,11 @@ class Trace:
         tensor = Tensor(type_, self.graphs[-1], op, name)
         object.__setattr__(tensor, "_ag_region", self.region)
         return tensor
+
+    def reaches(self, tensor: Tensor) -> bool:
+        """Whether an operation here can take a tensor as it is."""
+        region = tensor._ag_region
+        return region in self.regions and tensor._ag_graph is self.graphs[-1]
 
     def reach(self, tensor: Tensor) -> None:
         """Checks that a tensor exists where it is used: a function made in a loop's turn may carry it out."""

@@ -63,6 +63,13 @@ class Box(Variable):
         box.name, box.cell, box.owner, box.key = name, cell, current(), None
         return box
 
+    @classmethod
+    def outside(cls, name: str, cell: Cell) -> Box:
+        """The box of a run-time cell, for a function that outlives the graph."""
+        box = object.__new__(cls)
+        box.name, box.cell, box.owner, box.key = name, cell, None, None
+        return box
+
     def get(self) -> Any:
         if self.owner is None:
             return core._cell_get(self.cell, self.name)
