@@ -1111,7 +1111,8 @@ def get_item(f: FunctionLowering, operation: Operation, x: Value, index: Any) ->
     if t is None:
         if found.dims:
             return None
-        return Number(out._ag_type, m.dtype, f.load_scalar(found.data, m.dtype))
+        note = f.compilation.scopes.note(m.root)
+        return Number(out._ag_type, m.dtype, f.load_scalar(found.data, m.dtype, note))
     dense = (
         tuple(found.strides) == f.contiguous_strides(tuple(found.dims), m.dtype.itemsize)
         if all(isinstance(d, int) for d in found.dims)
@@ -1227,7 +1228,8 @@ def assign(f: FunctionLowering, operation: Operation, x: Memory, index: Any, sou
         f.flush(_inputs(operation))
         f.flush()
         parts = Lanes(f.b).cast(source.parts, source.dtype, x.dtype)
-        f.store_scalar(found.data, Number(Scalar(x.dtype), x.dtype, parts))
+        note = f.compilation.scopes.note(x.root)
+        f.store_scalar(found.data, Number(Scalar(x.dtype), x.dtype, parts), note)
         return Known(None)
     target = Memory(
         x.dtype, found.data, tuple(found.dims), tuple(found.strides), x.slot, False, False, x.root

@@ -136,9 +136,11 @@ class _Loop:
         assert self.head.results is not None and self.turn.results is not None
         test = f.value_of(self.head.results[0])
         body, work = b.label("turn"), b.label("work")
-        if not isinstance(test, Known) or not test.value:
+        if isinstance(test, Known) and test.value:
+            b.jump(body)
+        else:
             self.ends.append((b.block, {i: f.value_of(p) for i, p in enumerate(self.head.params)}))
-        b.branch(f.test(test), body, self.after)
+            b.branch(f.test(test), body, self.after)
         b.start(work)
         self._region(self.turn, list(self.turn.results))
         b.start(body)

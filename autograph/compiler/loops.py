@@ -41,8 +41,10 @@ class Carried:
 
 def lower(f: FunctionLowering, operation: Operation) -> None:
     """Emits a loop; an innermost one with a counter in two copies, where that pays."""
-    from autograph.compiler import counted, exits
+    from autograph.compiler import counted, exits, unrolled
 
+    if unrolled.lower(f, operation):
+        return
     _counters(f, operation)
     counter = counted.eligible(f, operation)
     if counter is not None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import bounded, fusing, host, listing, support, values
+from autograph.compiler import bounded, fusing, host, listing, scopes, support, values
 from autograph.compiler.backend import FOLDED, WRITEABLE
 from autograph.compiler.elementwise import UFUNC_OF
 from autograph.compiler.ir import PROFILE, Builder, LateJump, Module, float_literal
@@ -113,6 +113,7 @@ class Compilation:
         self._functions: dict[str, Any] = {}
         self.marks: set[str] = set()  # comments that tell the machine how to treat the text
         self.roots = Roots(graph)
+        self.scopes = scopes.Scopes(lambda a, b: self.roots.may_alias(a, b, plan.distinct))
         # what the user's code may do to arrays meanwhile nobody knows
         self.calls_host = any(
             o.op is not None and "host" in o.op.effects(o.args, o.kwargs) for o in graph.operations()
@@ -138,6 +139,7 @@ class Compilation:
         for graph in self.graph.functions():
             FunctionLowering(self, graph).run()
         entry(self)
+        self.module.globals["scopes"] = self.scopes.text()
         return "".join(f"{mark}\n" for mark in sorted(self.marks)) + PROFILE + self.module.text()
 
 
@@ -150,6 +152,7 @@ class Roots:
         self._parent: dict[int, int] = {self.OUTSIDE: self.OUTSIDE}
         self.written: set[int] = set()
         writes: list[int] = []
+        self._lists = _read_lists(graph)
         for g in graph.functions():
             self._results(g.body)
             for operation in region_operations(g.body):
@@ -231,7 +234,7 @@ class Roots:
             elif "effect" in effects:
                 for t in inputs:
                     self.unite(t, None)
-            if made is not None and values.may_hold_array(made._ag_type):
+            if made is not None and values.may_hold_array(made._ag_type) and id(made) not in self._lists:
                 if "view" in effects or not array_type(made._ag_type):
                     shared = inputs if "writes" not in effects else self._targets(operation)
                     for t in shared:
@@ -253,6 +256,30 @@ class Roots:
         if not all(array_type(t._ag_type) for t in targets):  # a container keeps what is put there
             for t in inputs:
                 self.unite(t, None)
+
+
+def _read_lists(graph: Graph) -> set[int]:
+    """The lists that are only read by operations that make arrays of them, as in `np.stack([x, y])`."""
+    lists = {id(o.outputs[0]) for o in graph.operations() if o.name == "new_list"}
+    if not lists:
+        return lists
+    for operation in graph.operations():
+        used = {id(t) for t in operation.inputs} & lists
+        if used and not _makes_arrays(operation):
+            lists -= used
+        for region in operation.regions:
+            lists -= {id(leaf) for leaf in leaves(region.results or ())}
+    for g in graph.functions():
+        lists -= {id(leaf) for leaf in leaves(g.body.results or ())}
+    return lists
+
+
+def _makes_arrays(operation: Operation) -> bool:
+    if operation.op is None or not operation.name.startswith("np."):
+        return False
+    effects = operation.op.effects(operation.args, operation.kwargs)
+    made = all(array_type(t._ag_type) is not None for t in operation.outputs)
+    return made and not effects & {"host", "writes", "effect", "view"}
 
 
 CONTAINER_READS = frozenset({"cell_get", "cell_peek", "get_field", "get_attr", "load", "list.pop", "item"})
@@ -753,15 +780,15 @@ class FunctionLowering:
         descr = self.object_constant(value.dtype)
         return b.call("ptr", "ag_array_scalar", f"ptr {place}", f"ptr {descr}", "ptr null")
 
-    def store_scalar(self, pointer: str, value: Number) -> None:
+    def store_scalar(self, pointer: str, value: Number, note: str = "") -> None:
         b = self.b
         kind = register(value.dtype)
         if value.dtype.kind == "b":
-            b.emit(f"store i8 {b.value(f'zext i1 {value.ir} to i8')}, ptr {pointer}")
+            b.emit(f"store i8 {b.value(f'zext i1 {value.ir} to i8')}, ptr {pointer}{note}")
             return
         step = value.dtype.itemsize // len(value.parts)
         for i, p in enumerate(value.parts):
-            b.emit(f"store {kind} {p}, ptr {self.at(pointer, step * i)}, align 1")
+            b.emit(f"store {kind} {p}, ptr {self.at(pointer, step * i)}, align 1{note}")
 
     def load_scalar(self, pointer: str, dtype: np.dtype[Any], note: str = "") -> tuple[str, ...]:
         b = self.b
@@ -1027,10 +1054,14 @@ class FunctionLowering:
             self._op(operation)
 
     def _op(self, operation: Operation) -> None:
+        from autograph.compiler import unrolled
+
         effects = operation.op.effects(operation.args, operation.kwargs)
         if operation.outputs and operation.outputs[0]._ag_type is BOTTOM:  # it raises: the kernel knows what
             self.flush()
             self.fallback(operation)
+            return
+        if self.depth and operation.outputs and unrolled.fold(self, operation):
             return
         unused = operation.outputs and not self.uses.get(id(operation.outputs[0]))
         harmless = "total" in effects and not effects & {"effect", "writes", "host"}
@@ -1116,7 +1147,12 @@ class FunctionLowering:
                 self.dead = True
                 return
             for out, result in zip(operation.outputs, region.results or ()):
-                self.env[id(out)] = self.value_of(result)
+                value = self.value_of(result)
+                if alternatives(out._ag_type):
+                    from autograph.compiler import unions
+
+                    value = unions.like(self, value, out._ag_type)
+                self.env[id(out)] = value
             return
         from autograph.compiler import selects
 
