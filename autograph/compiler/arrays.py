@@ -1113,11 +1113,7 @@ def get_item(f: FunctionLowering, operation: Operation, x: Value, index: Any) ->
             return None
         note = f.compilation.scopes.note(m.root)
         return Number(out._ag_type, m.dtype, f.load_scalar(found.data, m.dtype, note))
-    dense = (
-        tuple(found.strides) == f.contiguous_strides(tuple(found.dims), m.dtype.itemsize)
-        if all(isinstance(d, int) for d in found.dims)
-        else (m.contiguous and len(found.dims) <= 1 and found.strides[-1:] in ([m.dtype.itemsize], []))
-    )
+    dense = tuple(found.strides) == f.contiguous_strides(tuple(found.dims), m.dtype.itemsize)
     return Memory(
         m.dtype, found.data, tuple(found.dims), tuple(found.strides), m.slot, False, dense, m.root, m.aligned,
         m.contiguous or m.ordered,
@@ -1419,7 +1415,7 @@ def _shape_values(f: FunctionLowering, operation: Operation, v: Any) -> tuple[An
     elif isinstance(v, tuple):
         values = list(v)
     else:
-        values = [v]
+        values = list(getattr(v, "virtual", (v,)))  # a list is as good as a tuple
     dims: list[Any] = []
     for item in values:
         if isinstance(item, Known):
@@ -1701,12 +1697,24 @@ def unpack(f: FunctionLowering, operation: Operation, x: Any, count: Any, after:
         x = Tuple(x)
     if isinstance(x, Tuple) and len(x.items) == n:
         return x
-    if not isinstance(x, (Memory, Elements, Lazy)) or len(dims_of(x)) != 1 or dims_of(x)[0] != n:
+    if not isinstance(x, (Memory, Elements, Lazy)) or not dims_of(x) or dims_of(x)[0] != n:
         return None
+    if len(dims_of(x)) > 1:
+        m = memory(f, x)
+        return Tuple(tuple(row(f, m, i) for i in range(n)))
     small = elements(f, x) if n <= SMALL else None
     if small is None:
         return None
     return Tuple(tuple(Number(Scalar(x.dtype), x.dtype, parts) for parts in small.items))
+
+
+def row(f: FunctionLowering, m: Memory, i: int) -> Memory:
+    """The part of an array at a known index of its first axis."""
+    data = f.at(m.data, f.times(m.strides[0], i))
+    return Memory(
+        m.dtype, data, m.dims[1:], m.strides[1:], m.slot, False, m.contiguous, m.root, m.aligned,
+        m.contiguous or m.ordered,
+    )  # fmt: skip
 
 
 def _known_dims(t: Array) -> tuple[int, ...]:
@@ -1715,6 +1723,8 @@ def _known_dims(t: Array) -> tuple[int, ...]:
 
 @rule("ndarray.T", "ndarray.transpose", "np.transpose")
 def transpose(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **options: Any) -> Value | None:
+    if "axes" in options and not args and len(options) == 1:
+        args, options = (options["axes"],), {}
     if options or not isinstance(x, (Memory, Elements, Lazy)):
         return None
     rank = len(dims_of(x))

@@ -232,7 +232,7 @@ def _floats(
 @rule("np.linspace")
 def linspace(f: FunctionLowering, operation: Operation, *args: Any, **options: Any) -> Value | None:
     t = array_type(operation.outputs[0]._ag_type)
-    given = arguments("start stop num endpoint", args, options)
+    given = arguments("start stop num endpoint", args, {k: v for k, v in options.items() if k != "dtype"})
     if t is None or given is None or t.dtype != FLOAT or len(t.shape or ()) != 1:
         return None
     ends = [numbered(f, given.get(n)) for n in ("start", "stop")]
@@ -729,3 +729,6 @@ def flatten(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **opt
     target = arrays.allocate(f, x.dtype, (size_of(f, dims),), operation)
     arrays.fill(f, part(target, dims, f.contiguous_strides(dims, x.dtype.itemsize)), x)
     return target
+
+
+from autograph.compiler import grids  # noqa: E402, F401 - it registers its rules

@@ -1,4 +1,6 @@
-"""np.linalg.solve, inv, det and cholesky of one real matrix, by the routines of LAPACK that NumPy calls.
+"""np.linalg.solve, inv, det and cholesky of one matrix, by the routines of LAPACK that NumPy calls.
+
+As in NumPy, all is computed in double precision. Complex matrices are solved and inverted only.
 
 LAPACK counts by columns: it works on a copy of the transposed matrix. Where it finds the matrix singular,
 NumPy's function runs, which raises.
@@ -38,9 +40,21 @@ from autograph.compiler.values import (
 from autograph.graph.graph import Operation
 from autograph.graph.types import Scalar
 
+DOUBLE = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128)}
+"""What is computed with, by the kind of the result."""
 
-def _routine(dtype: np.dtype[Any] | None, name: str) -> str | None:
-    return blas.symbol(blas.LETTER[key(dtype)] + name) if dtype is not None and dtype.kind == "f" else None
+
+def _routine(dtype: np.dtype[Any] | None, name: str, kinds: str = "f") -> str | None:
+    if dtype is None or dtype.kind not in kinds:
+        return None
+    return blas.symbol(blas.LETTER[key(DOUBLE[dtype.kind])] + name)
+
+
+def _cast(f: FunctionLowering, m: Memory, dtype: np.dtype[Any]) -> Memory:
+    """A copy of a matrix as the result's dtype."""
+    target = arrays.allocate(f, dtype, m.dims)
+    arrays.fill(f, target, m)
+    return target
 
 
 def _matrix(f: FunctionLowering, operation: Operation, v: Any, dtype: np.dtype[Any]) -> Memory | None:
@@ -99,44 +113,45 @@ def _solved(f: FunctionLowering, operation: Operation, routine: str, a: Memory, 
 @rule("np.linalg.solve")
 def solve(f: FunctionLowering, operation: Operation, a: Any, b: Any) -> Value | None:
     t = array_type(operation.outputs[0]._ag_type)
-    routine = _routine(t.dtype if t is not None else None, "gesv")
+    routine = _routine(t.dtype if t is not None else None, "gesv", "fc")
     right = arrays.value_as_array(f, b) if isinstance(b, Value) else None
     if t is None or routine is None or not isinstance(right, (Memory, Elements, Lazy)):
         return None
-    dims = arrays.dims_of(right)
-    m = _matrix(f, operation, a, t.dtype)
+    dims, double = arrays.dims_of(right), DOUBLE[t.dtype.kind]
+    m = _matrix(f, operation, a, double)
     if m is None or len(dims) not in (1, 2) or not equal(f, operation, m.dims[0], dims[0]):
         return None
     if len(dims) == 1:
-        target = arrays.allocate(f, t.dtype, dims, operation)
+        target = arrays.allocate(f, double, dims, operation)
         arrays.fill(f, target, right)
         _solved(f, operation, routine, _by_columns(f, m), target)
-        return target
+        return target if t.dtype == double else _cast(f, target, t.dtype)
     if dims[1] == 0:
         return None
-    columns = _by_columns(f, operand(f, right, t.dtype))
+    columns = _by_columns(f, operand(f, right, double))
     _solved(f, operation, routine, _by_columns(f, m), columns)
-    return arrays._copied(f, swapped(columns))
+    return _cast(f, swapped(columns), t.dtype)
 
 
 @rule("np.linalg.inv")
 def inv(f: FunctionLowering, operation: Operation, a: Any) -> Value | None:
     """The solution for the unit matrix, as in NumPy."""
     t = array_type(operation.outputs[0]._ag_type)
-    routine = _routine(t.dtype if t is not None else None, "gesv")
+    routine = _routine(t.dtype if t is not None else None, "gesv", "fc")
     if t is None or routine is None:
         return None
-    m = _matrix(f, operation, a, t.dtype)
+    double = DOUBLE[t.dtype.kind]
+    m = _matrix(f, operation, a, double)
     if m is None:
         return None
     n = m.dims[0]
-    unit = arrays.allocate(f, t.dtype, (n, n), operation)
-    arrays.fill(f, unit, Number(Scalar(t.dtype), t.dtype, f.literal(0, t.dtype)))
-    step = f.plus(unit.strides[0], t.dtype.itemsize)
+    unit = arrays.allocate(f, double, (n, n), operation)
+    arrays.fill(f, unit, Number(Scalar(double), double, f.literal(0, double)))
+    step = f.plus(unit.strides[0], double.itemsize)
     diagonal = dataclasses.replace(unit, dims=(n,), strides=(step,), contiguous=False)
-    arrays.fill(f, diagonal, Number(Scalar(t.dtype), t.dtype, f.literal(1, t.dtype)))
+    arrays.fill(f, diagonal, Number(Scalar(double), double, f.literal(1, double)))
     _solved(f, operation, routine, _by_columns(f, m), unit)
-    return arrays._copied(f, swapped(unit))
+    return _cast(f, swapped(unit), t.dtype)
 
 
 @rule("np.linalg.cholesky")
@@ -145,7 +160,7 @@ def cholesky(f: FunctionLowering, operation: Operation, a: Any) -> Value | None:
     routine = _routine(t.dtype if t is not None else None, "potrf")
     if t is None or routine is None:
         return None
-    m = _matrix(f, operation, a, t.dtype)
+    m = _matrix(f, operation, a, DOUBLE["f"])
     if m is None:
         return None
     work, info = _by_columns(f, m), _info(f)
@@ -164,7 +179,8 @@ def cholesky(f: FunctionLowering, operation: Operation, a: Any) -> Value | None:
         end = f.plus(int(i) if not i.startswith("%") else i, 1)
 
         def single(j: str) -> None:
-            arrays.store(f, lanes, target, [i, j], arrays.load(f, lanes, work, [j, i]))
+            parts = lanes.cast(arrays.load(f, lanes, work, [j, i]), work.dtype, target.dtype)
+            arrays.store(f, lanes, target, [i, j], parts)
 
         arrays.count_loop(f, 0, end, 1, single)
 
@@ -180,10 +196,11 @@ def det(f: FunctionLowering, operation: Operation, a: Any) -> Value | None:
     routine = _routine(dtype, "getrf")
     if dtype is None or routine is None:
         return None
-    m = _matrix(f, operation, a, dtype)
+    double = DOUBLE["f"]
+    m = _matrix(f, operation, a, double)
     if m is None:
         return None
-    b, kind, n = f.b, register(dtype), m.dims[0]
+    b, kind, n = f.b, register(double), m.dims[0]
     integer = blas.integer()
     work, info, pivots = _by_columns(f, m), _info(f), _pivots(f, n)
     size, least = by_reference(f, n), by_reference(f, at_least_one(f, n))
@@ -192,7 +209,6 @@ def det(f: FunctionLowering, operation: Operation, a: Any) -> Value | None:
     log, odd = b.alloca(kind), b.alloca("i1")
     b.emit(f"store {kind} 0.0, ptr {log}")
     b.emit(f"store i1 false, ptr {odd}")
-    suffix = "f" if kind == "float" else ""
 
     def element(i: str) -> None:
         place = b.value(f"getelementptr {integer}, ptr {pivots}, i64 {i}")
@@ -206,14 +222,14 @@ def det(f: FunctionLowering, operation: Operation, a: Any) -> Value | None:
         parity = b.value(f"load i1, ptr {odd}")
         b.emit(f"store i1 {b.value(f'xor i1 {change}, {parity}')}, ptr {odd}")
         size = Lanes(b).intrinsic("fabs", kind, x)
-        one = b.call(kind, f"log{suffix}", f"{kind} {size}")
+        one = b.call(kind, "log", f"{kind} {size}")
         old = b.value(f"load {kind}, ptr {log}")
         b.emit(f"store {kind} {b.value(f'fadd {kind} {old}, {one}')}, ptr {log}")
 
     arrays.count_loop(f, 0, n, 1, element)
-    value = b.call(kind, f"exp{suffix}", f"{kind} {b.value(f'load {kind}, ptr {log}')}")
+    value = b.call(kind, "exp", f"{kind} {b.value(f'load {kind}, ptr {log}')}")
     minus = b.value(f"fneg {kind} {value}")
     parity = b.value(f"load i1, ptr {odd}")
     value = b.value(f"select i1 {parity}, {kind} {minus}, {kind} {value}")
     result = b.value(f"select i1 {_good(f, info[0])}, {kind} {value}, {kind} {float_literal(0.0, kind)}")
-    return Number(out, dtype, (result,))
+    return Number(out, dtype, Lanes(b).cast((result,), double, dtype))

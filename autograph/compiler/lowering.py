@@ -738,6 +738,19 @@ class FunctionLowering:
         self.decref(result)
         return named
 
+    def _new_list(self, value: Any) -> str:
+        """A list of items that are known."""
+        result = self.b.call("ptr", "PyList_New", "i64 0")
+        for item in value.virtual:
+            if hasattr(item, "virtual"):
+                pointer, owned = self._new_list(item), True
+            else:
+                pointer, owned = self.box(self.as_object(item, None))
+            self.b.call("i32", "PyList_Append", f"ptr {result}", f"ptr {pointer}")
+            if owned:
+                self.decref(pointer)
+        return result
+
     def box(self, value: Value) -> tuple[str, bool]:
         if isinstance(value, Known):
             return self.object_constant(value.value), False
@@ -882,6 +895,9 @@ class FunctionLowering:
                 assert isinstance(made, Memory) and made.slot is not None
                 cells.append(self.get_slot(made.slot))
                 kind = support.BORROWED
+            elif must_raise and hasattr(value, "virtual"):
+                cells.append(self._new_list(value))
+                kind = support.OWNED
             else:
                 pointer, owned = self.box_leaf(t)
                 cells.append(pointer)

@@ -70,6 +70,8 @@ def reduction(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **o
     if len(args) > 1 or set(options) - allowed or not isinstance(x, Value):
         return None
     x = arrays.value_as_array(f, x) if isinstance(x, Known) else x
+    if isinstance(x, Number):
+        return _of_number(f, operation, name, x) if not args and not options else None
     if not isinstance(x, (Memory, Elements, Lazy)):
         return None
     axis = args[0] if args else options.get("axis", Known(None))
@@ -98,6 +100,19 @@ def reduction(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **o
     if dtype.kind == "c":
         return None
     return reduce(f, operation, name, x, axes, dtype, keep.value is True, t is None)
+
+
+def _of_number(f: FunctionLowering, operation: Operation, name: str, x: Number) -> Value | None:
+    """The sum, largest, ... of a number: itself, as a NumPy scalar of the result's dtype."""
+    out = operation.outputs[0]._ag_type
+    dtype = scalar_dtype(out)
+    if dtype is None or "c" in (dtype.kind, x.dtype.kind):
+        return None
+    lanes = Lanes(f.b)
+    parts = lanes.cast(x.parts, x.dtype, dtype)
+    if name in ("sum", "mean") and dtype.kind == "f":  # of -0.0 it is 0.0
+        parts = (lanes.op("fadd", register(dtype), parts[0], lanes.real(0.0, register(dtype))),)
+    return Number(out, dtype, parts)
 
 
 def reduce(

@@ -78,7 +78,7 @@ def _asked(
     elif isinstance(given, Known) and isinstance(given.value, tuple):
         given = tuple(Known(v) for v in given.value)
     elif not isinstance(given, tuple):
-        given = (given,)
+        given = getattr(given, "virtual", (given,))  # a list is as good as a tuple
     asked: list[Any] = []
     for v in given:
         if isinstance(v, Known) and not isinstance(v.value, (int, np.integer)):

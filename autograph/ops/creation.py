@@ -456,7 +456,10 @@ def _range_of(s: slice) -> tuple[Any, Dim]:
     if isinstance(bounds[2], Py) and bounds[2].cls is complex:
         value = np.mgrid[sample(bounds[0]) if s.start is not None else 0 : sample(bounds[1]) : 3j]
         return value, None
-    value = np.mgrid[tuple(slice(*(sample(b) for b in bounds)) for _ in (1,))][0]
+    samples = [sample(b) for b in bounds]
+    value = quietly(lambda: np.mgrid[(slice(*samples),)][0])
+    if isinstance(value, Exception):  # the sample of an end lies before a start that is known
+        value = np.empty(0, np.result_type(*(s for s in samples if s is not None)))
     length = len(value) if isinstance(bounds[2], Const) and isinstance(bounds[2].value, complex) else None
     return value, length
 
