@@ -96,7 +96,7 @@ def add(
     if len(leaves) > entry.MAX_LEAVES or arrays > entry.MAX_ARRAYS or holders > 1:
         return
     native = backend.variant(graph, leaves)
-    if native is None or native.fallbacks or not backend.all_plain(leaves):
+    if native is None or not backend.all_plain(leaves):
         return
     record.add(specs, native, guards, arrays > 1)
 

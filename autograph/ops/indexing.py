@@ -22,6 +22,7 @@ from autograph.graph.types import (
     TupleT,
     Type,
     Union,
+    generalize,
     join,
     members,
 )
@@ -60,7 +61,7 @@ def get_item_rule(x: Any, index: Any) -> Type:
     >>> get_item_rule(x, (0, 0, 0))
     never
     """
-    x = type_of(x)
+    x = generalize(type_of(x))
     if not isinstance(x, (Array, Scalar)):
         return BOTTOM
     items = _items(index)
