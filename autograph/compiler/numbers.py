@@ -546,20 +546,22 @@ def to_int(f: FunctionLowering, operation: Operation, *args: Value) -> Value | N
         return None
     x = f.number(args[0])
     b = f.b
-    if x.dtype.kind in "biu":
+    by_float = operation.name in ("math.floor", "math.ceil") and not x.weak  # NumPy's integers have no rule
+    if x.dtype.kind in "biu" and not by_float:
         if x.dtype.kind == "u" and x.dtype.itemsize == 8:
             f.guard(b.value(f"icmp sge i64 {x.ir}, 0"), operation)
         low = 0 if x.dtype.kind in "ub" else x.low
         return Number(out, INT, Lanes(b).cast(x.parts, x.dtype, INT), low, x.high)
-    if x.dtype.kind != "f":
+    if x.dtype.kind not in "biuf":
         return None
     lanes = Lanes(b)
     value = _double(f, x)
     rounding = {"math.floor": "floor", "math.ceil": "ceil", "round": "roundeven"}.get(operation.name)
     if rounding:
         value = lanes.intrinsic(rounding, "double", value)
-    size = lanes.intrinsic("fabs", "double", value)
-    f.guard(b.value(f"fcmp olt double {size}, {float_literal(2.0**63)}"), operation)
+    least = b.value(f"fcmp oge double {value}, {float_literal(-(2.0**63))}")
+    most = b.value(f"fcmp olt double {value}, {float_literal(2.0**63)}")
+    f.guard(b.value(f"and i1 {least}, {most}"), operation)
     return Number(out, INT, (b.value(f"fptosi double {value} to i64"),))
 
 
@@ -856,6 +858,10 @@ def range_length(f: FunctionLowering, operation: Operation, *args: Value) -> Val
     whole = [Lanes(b).cast(n.parts, n.dtype, INT)[0] for n in numbers]
     start, stop, step = ("0", whole[0], "1") if len(whole) == 1 else (*whole, "1")[:3]
     out = operation.outputs[0]._ag_type
+    first = numbers[0].low if len(whole) > 1 else 0
+    if step == "1" and first is not None and first >= 0:
+        end = b.call("i64", "llvm.smax.i64", f"i64 {stop}", f"i64 {start}")
+        return Number(out, INT, (end if start == "0" else b.value(f"sub nsw i64 {end}, {start}"),), 0)
     if step == "1":
         more = b.value(f"icmp sgt i64 {stop}, {start}")
         pair = b.call("{ i64, i1 }", "llvm.ssub.with.overflow.i64", f"i64 {stop}", f"i64 {start}")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import values
+from autograph.compiler import arrays, values
 from autograph.compiler.elementwise import UFUNC_OF
 from autograph.compiler.lowering import RULES, FunctionLowering, Rule, Unsupported, rule
 from autograph.compiler.values import (
@@ -215,6 +215,8 @@ SAME = frozenset({"add", "sub", "mul", "iadd", "isub", "imul", "neg", "pos", "ab
 COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 CONVERSIONS = frozenset({"bool", "not", "float", "int", "index", "round", "check_bound"})
 INDEXED = frozenset({"get_item", "set_item", "range", "range_length", "range_item"})
+ROUNDED = frozenset({"math.floor", "math.ceil"})
+"""These go by way of a float where an integer is NumPy's."""
 QUOTIENTS = frozenset({"truediv", "itruediv"})
 WHOLE = frozenset(
     {
@@ -232,6 +234,8 @@ def rule_for(name: str, lower: Rule) -> Rule:
 
 def _lower(f: FunctionLowering, operation: Operation, *args: Any, **options: Any) -> Value | None:
     """The result of an operation on numbers of several types, lowered for each of them."""
+    if operation.name == "set_item" and not isinstance(args[0], Memory) and not isinstance(args[1], Tagged):
+        return RULES[operation.name](f, operation, *args, **options)  # a list keeps the class of its items
     tensors = list({id(t): t for t in operation.inputs if isinstance(f.env.get(id(t)), Tagged)}.values())
     given: list[Any] = [f.env[id(t)] for t in tensors]
     combinations = list(itertools.product(*(v.types for v in given)))
@@ -333,10 +337,15 @@ def _alike(f: FunctionLowering, operation: Operation, given: list[Any], results:
     operands = [f.value_of(a) for a in operation.args]
     if any(isinstance(v, (Memory, Elements, Lazy)) for v in operands):
         if name in INDEXED:
-            return True
-        return same_result and bool(operation.outputs) and (name in UFUNC_OF or name.startswith("np."))
+            return name != "set_item" or _is_stored_alike(operands[0], operands[2])
+        if not same_result or not operation.outputs:
+            return False
+        ufunc = UFUNC_OF.get(name) or (name[3:] if name.startswith("np.") else "")
+        return _resolved_alike(ufunc, operands)
+    if name == "set_item" and isinstance(operands[2], Tagged):
+        return False
     if name in CONVERSIONS or name in INDEXED or name.startswith("math."):
-        return same_result
+        return same_result and (name not in ROUNDED or dtype.kind == "f")
     if dtype == values.PYTHON[float]:
         if not all(_is_float(v) for v in operands):
             return False
@@ -344,6 +353,22 @@ def _alike(f: FunctionLowering, operation: Operation, given: list[Any], results:
             return isinstance(operands[1], Known) and operands[1].value != 0
         return name in SAME or name in COMPARISONS
     return name in COMPARISONS and dtype.kind in "ib" and all(_dtype(v) == dtype for v in operands)
+
+
+def _is_stored_alike(x: Any, value: Any) -> bool:
+    """Whether an array takes a number of any of the types in the same way, or raises nothing."""
+    if not isinstance(value, Tagged) or x.dtype.kind not in "iu":
+        return True
+    return bool(np.can_cast(value.numbers[0].dtype, x.dtype))
+
+
+def _resolved_alike(name: str, operands: list[Any]) -> bool:
+    """Whether a function of arrays computes with the same dtypes, whichever types the numbers have."""
+    if any(not isinstance(v, (Memory, Elements, Lazy, Tagged, Number)) for v in operands):
+        return False
+    choices = itertools.product(*(v.numbers if isinstance(v, Tagged) else (v,) for v in operands))
+    found = {arrays.resolve(name, list(choice)) for choice in choices}
+    return len(found) == 1 and None not in found
 
 
 def _dtype(v: Value) -> Any:

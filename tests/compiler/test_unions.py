@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import copy
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
 import autograph as ag
+from tests.compiler.comparing import check
 
 
 @pytest.fixture(autouse=True)
@@ -163,3 +165,62 @@ def test_type_and_value_are_those_of_python(function: Any, arguments: tuple[Any,
 )
 def test_nothing_is_called_back(function: Any, arguments: tuple[Any, ...]) -> None:
     assert "calls back" not in ag.to_graph(function).explain(*copy.deepcopy(arguments))
+
+
+def test_a_list_keeps_the_class_of_a_number_of_several_types():
+    def stored(x, choice, items, table):
+        v = x[1] if choice else 5
+        items[0] = v
+        items[choice] = v
+        items.append(v)
+        table["a"] = v
+        return tuple(items), (v, table["a"])
+
+    def looped(x, turns, items):
+        total = 0
+        for i in range(turns):
+            total = total + (x[i] if i == 2 else 1)
+        items[-1] = total
+        return tuple(items)
+
+    for kind in (np.int64, np.float64):
+        for choice in (0, 1):
+            check(stored, np.arange(3).astype(kind), choice, [1, 2], {}, native=False)
+        for turns in (1, 4):
+            check(looped, np.arange(5).astype(kind), turns, [1, 2], native=False)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.int64, np.uint64, np.complex64])
+def test_arrays_meet_a_number_of_several_types_as_what_it_is(dtype):
+    def compared(x, y, choice):
+        v = x[1] if choice else 0.1
+        return y == v, y < v, np.where(y > v, 1, 0), y * v
+
+    def whole(x, y, choice):
+        v = x[1] if choice else -1
+        return y == v, y < v, y >= v
+
+    def written(x, y, choice):
+        v = x[1] if choice else -1
+        y[0] = v
+        y[1:3] = v
+        return y
+
+    for choice in (0, 1):
+        check(compared, np.arange(3) * 0.1, np.full(20, 0.1).astype(dtype), choice, native=False)
+        check(whole, np.arange(3) - 2, np.arange(20).astype(dtype), choice, native=False)
+        check(written, np.arange(3) - 2, np.arange(20).astype(dtype), choice, native=False)
+
+
+@pytest.mark.parametrize("rounded", [math.floor, math.ceil, round, int])
+def test_numbers_near_the_largest_are_rounded_as_in_python(rounded):
+    def f(x):
+        return rounded(x)
+
+    def g(x, choice):
+        return rounded(x[0] if choice else 7)
+
+    for v in (np.int64(2**53 + 1), np.int64(-(2**63)), np.uint64(2**53 + 1), np.int8(-3), -(2.0**63), -2.5):
+        check(f, v, native=False)
+        check(g, np.array([v]), 1, native=False)
+        check(g, np.array([v]), 0, native=False)
