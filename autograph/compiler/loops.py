@@ -146,7 +146,14 @@ CHECKED = frozenset({"get_item", "set_item", "mod", "floordiv", "imod", "ifloord
 
 
 def _has_checks(region: Region) -> bool:
-    return any(o.name in CHECKED or any(map(_has_checks, o.regions)) for o in region.ops)
+    return any(_is_checked(o) or any(map(_has_checks, o.regions)) for o in region.ops)
+
+
+def _is_checked(operation: Operation) -> bool:
+    if operation.name not in CHECKED:
+        return False
+    by_known = operation.name not in ("get_item", "set_item") and isinstance(operation.args[1], int)
+    return not by_known or operation.args[1] <= 0
 
 
 def _described(carried: list[Carried | None]) -> str:
