@@ -435,7 +435,7 @@ def member_op(t: Type, name: str) -> tuple[bool, Op] | None:
     if isinstance(t, IterT):
         return None
     cls = python_class(t)
-    if cls in (int, float, complex, bool, str, bytes, slice):
+    if cls in (int, float, complex, bool, str, bytes, slice, range):
         op = methods.python_method(cls, name)
         if op is not None:
             return callable(getattr(cls, name, None)), op

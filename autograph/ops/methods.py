@@ -545,6 +545,7 @@ _PYTHON_METHODS: dict[type, dict[str, Any]] = {
     },
     bytes: {**_TEXT_METHODS, "decode": _STR, "hex": _STR},
     slice: {"indices": TupleT((_INT,) * 3)},
+    range: {"count": _INT, "index": _INT},
 }
 _PYTHON_ATTRIBUTES: dict[type, dict[str, Type]] = {
     **{cls: dict.fromkeys(("real", "imag", "numerator", "denominator"), _INT) for cls in (int, bool)},
