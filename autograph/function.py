@@ -178,7 +178,7 @@ class GraphFunction:
         self._record: Any = (
             None  # of the quick way into machine code, and the traces that it has been told of
         )
-        self._quick: list[Concrete] = []
+        self._quick: list[tuple[Concrete, int]] = []
         functools.update_wrapper(self, fn, updated=())
         if not hasattr(self, "__name__"):
             self.__name__ = self._plain.__name__
@@ -244,7 +244,7 @@ class GraphFunction:
             _argument_leaves(value, t, arguments)
         with np.errstate(all="ignore"):
             result = backend.run(concrete.graph, arguments)
-        if not kwargs and concrete.graph.native and concrete not in self._quick:
+        if not kwargs and concrete.graph.native and (concrete, len(concrete.graph.native)) not in self._quick:
             self._quicken(concrete, args)
         return result
 
@@ -252,7 +252,8 @@ class GraphFunction:
         """Lets the next calls like this one go to machine code without a step in Python."""
         from autograph.compiler import entry, quick
 
-        self._quick.append(concrete)
+        assert concrete.graph.native is not None
+        self._quick.append((concrete, len(concrete.graph.native)))
         if self._signature is not None or not entry.available() or len(self._quick) > entry.MAX_VARIANTS:
             return
         with self._lock:

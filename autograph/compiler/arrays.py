@@ -128,16 +128,21 @@ def broadcast_dims(
         if known:
             size: Any = known.pop()
             for d in unknown:
-                _check_dim(f, operation, d, size)
+                check_fits(f, operation, d, size)
             out.append(size)
         elif unknown:
-            size = unknown[0]
-            for d in unknown[1:]:
+            size = max(unknown, key=f.dims.least)
+            for d in unknown:
+                if d == size:
+                    continue
+                if f.dims.least(size) > 1:
+                    check_fits(f, operation, d, size)
+                    continue
                 equal = f.b.value(f"icmp eq i64 {d}, {size}")
                 one = f.b.value(f"icmp eq i64 {d}, 1")
                 other = f.b.value(f"icmp eq i64 {size}, 1")
                 either = f.b.value(f"or i1 {one}, {other}")
-                f.guard(f.b.value(f"or i1 {equal}, {either}"), operation)
+                f.guard(f.b.value(f"or i1 {equal}, {either}"), operation, of_shapes=True)
                 size = f.b.value(f"select i1 {other}, i64 {d}, i64 {size}", "dim")
             out.append(size)
         else:
@@ -145,10 +150,14 @@ def broadcast_dims(
     return tuple(out)
 
 
-def _check_dim(f: FunctionLowering, operation: Operation, d: str, size: int) -> None:
-    equal = f.b.value(f"icmp eq i64 {d}, {size}")
-    one = f.b.value(f"icmp eq i64 {d}, 1")
-    f.guard(f.b.value(f"or i1 {equal}, {one}"), operation)
+def check_fits(f: FunctionLowering, operation: Operation, d: Any, whole: Any) -> None:
+    """Checks that a dimension is that of the whole, or 1."""
+    if d == whole or d == 1:
+        return
+    good = f.b.value(f"icmp eq i64 {d}, {whole}")
+    if f.dims.least(d) < 2:
+        good = f.b.value(f"or i1 {good}, {f.b.value(f'icmp eq i64 {d}, 1')}")
+    f.guard(good, operation, of_shapes=True)
 
 
 # -- elementwise functions -----------------------------------------------------------------------------------
@@ -335,23 +344,22 @@ def evaluate(
         i = index[offset + axis]
         if d == 1 and whole != 1:
             i = "0"
-        elif isinstance(d, str) and d != whole:
+        elif isinstance(d, str) and not f.dims.spans(d, whole):
             one = f.b.value(f"icmp eq i64 {d}, 1")
             i = f.b.value(f"select i1 {one}, i64 0, i64 {i}")
         where.append(i)
+    dense = bool(own) and len(index) > 0 and where[-1] == index[-1] and f.dims.spans(own[-1], dims[-1])
     if isinstance(v, Computed):
-        dense = bool(own) and where[-1] == index[-1] and own[-1] == dims[-1]
         return computed(f, lanes, v, where, dense)
     if isinstance(v, Lazy):
-        if lanes.width > 1 and not (own and where[-1] == index[-1] and own[-1] == dims[-1]):
+        if lanes.width > 1 and not dense:
             single = evaluate_map(f, Lanes(f.b), v.op, list(v.args), where, v.dims)
             return tuple(lanes.splat(p, register(v.dtype)) for p in single)
         return evaluate_map(f, lanes, v.op, list(v.args), where, v.dims)
     if isinstance(v, Elements):
         return _pick(f, lanes, v, where)
     assert isinstance(v, Memory)
-    inner = bool(own) and len(index) > 0 and where[-1] == index[-1] and own[-1] == dims[-1]
-    return load(f, lanes, v, where, vector=inner)
+    return load(f, lanes, v, where, vector=dense)
 
 
 def computed(
@@ -713,7 +721,7 @@ def _vector_test(f: FunctionLowering, sources: list[Any], target: Memory, dims: 
         last = dims_of(s)[-1]
         if last == 1 and dims[-1] != 1:
             continue
-        if last != dims[-1]:
+        if not f.dims.spans(last, dims[-1]):
             return "false"
         if isinstance(s, Memory) and s.strides[-1] != s.dtype.itemsize:
             if isinstance(s.strides[-1], int):
@@ -799,6 +807,28 @@ def as_object(f: FunctionLowering, v: Value, tensor: Tensor | None) -> Value:
     if isinstance(v, Memory):
         return view_object(f, v)
     return v
+
+
+def blank(f: FunctionLowering, v: Lazy) -> str:
+    """A new reference to an array of the shape and dtype of another, its elements all one 0."""
+    b = f.b
+    rank = max(len(v.dims), 1)
+    shape, steps = b.alloca(f"[{rank} x i64]"), b.alloca(f"[{rank} x i64]")
+    for axis, d in enumerate(v.dims):
+        b.emit(f"store i64 {d}, ptr {f.at(shape, 8 * axis)}")
+        b.emit(f"store i64 0, ptr {f.at(steps, 8 * axis)}")
+    b.module.globals["ag.blank"] = "@ag.blank = private constant [16 x i8] zeroinitializer, align 16"
+    descr = f.incref(f.object_constant(v.dtype))
+    pointer = b.call(
+        "ptr", "ag_array_new", f"ptr {f.object_constant(np.ndarray)}", f"ptr {descr}", f"i32 {len(v.dims)}",
+        f"ptr {shape}", f"ptr {steps}", "ptr @ag.blank", "i32 256", "ptr null",
+    )  # fmt: skip
+    bad, good = b.label("null"), b.label("got")
+    b.branch(b.value(f"icmp eq ptr {pointer}, null"), bad, good, unlikely="then")
+    b.start(bad)
+    f.fail(-1)
+    b.start(good)
+    return pointer
 
 
 def _elements_object(f: FunctionLowering, v: Elements) -> Memory:
@@ -957,6 +987,12 @@ def position(f: FunctionLowering, operation: Operation, index: Value, dim: Any) 
     is_constant = n.low is not None and n.low == n.high
     if n.low is not None and n.low >= 0 and n.high is not None and isinstance(dim, int) and n.high < dim:
         return ir
+    if is_constant and isinstance(dim, str):
+        assert n.low is not None
+        if -f.dims.least(dim) <= n.low < f.dims.least(dim):
+            return f.plus(dim, n.low) if n.low < 0 else n.low
+    if n.low is not None and n.low >= 0 and not unsigned and f.dims.below(ir, dim):
+        return ir
     if f.quick is not None and not is_constant and f.quick.inside(n, dim):
         if not f.quick.wraps(n, dim):
             return ir
@@ -1054,8 +1090,11 @@ def _clamped(f: FunctionLowering, x: Any, dim: Any) -> Any:
         if isinstance(dim, int):
             return slice(x, None).indices(dim)[0]
         if x >= 0:
-            return x if x == 0 else b.call("i64", "llvm.smin.i64", f"i64 {x}", f"i64 {dim}")
-        moved = b.value(f"add nsw i64 {dim}, {x}")
+            few = x <= f.dims.least(dim)
+            return x if few else b.call("i64", "llvm.smin.i64", f"i64 {x}", f"i64 {dim}")
+        moved = f.plus(dim, x)
+        if f.dims.least(dim) + x >= 0:
+            return moved
         return b.call("i64", "llvm.smax.i64", f"i64 {moved}", "i64 0")
     ir = x.ir
     if x.low is None or x.low < 0:
@@ -1063,6 +1102,8 @@ def _clamped(f: FunctionLowering, x: Any, dim: Any) -> Any:
         moved = b.value(f"add i64 {ir}, {dim}")
         ir = b.value(f"select i1 {negative}, i64 {moved}, i64 {ir}")
         ir = b.call("i64", "llvm.smax.i64", f"i64 {ir}", "i64 0")
+    elif f.dims.at_most(ir, dim) or (x.high is not None and x.high <= f.dims.least(dim)):
+        return ir
     return b.call("i64", "llvm.smin.i64", f"i64 {ir}", f"i64 {dim}")
 
 
@@ -1073,8 +1114,13 @@ def _length(f: FunctionLowering, start: Any, stop: Any, step: int) -> Any:
     if start == 0:
         span = str(stop)
     else:
-        difference = b.value(f"sub nsw i64 {stop}, {start}")
-        span = b.call("i64", "llvm.smax.i64", f"i64 {difference}", "i64 0")
+        difference = f.dims.minus(stop, start)
+        if isinstance(difference, int):
+            return len(range(0, difference, step))
+        difference = difference or b.value(f"sub nsw i64 {stop}, {start}")
+        bounds = f.dims.bounds(difference)
+        natural = bounds is not None and bounds[0] >= 0
+        span = difference if natural else b.call("i64", "llvm.smax.i64", f"i64 {difference}", "i64 0")
     if step == 1:
         return span
     more = b.value(f"add nuw nsw i64 {span}, {step - 1}")
@@ -1239,16 +1285,10 @@ def assign(f: FunctionLowering, operation: Operation, x: Memory, index: Any, sou
         return None
     check_apart(f, operation, x, target)
     for d, whole in zip(reversed(shape), reversed(target.dims)):
-        if d == whole or d == 1:
-            continue
-        if isinstance(d, int) and isinstance(whole, int):
+        if isinstance(d, int) and isinstance(whole, int) and d not in (whole, 1):
             f.flush()
             return None
-        equal = f.b.value(f"icmp eq i64 {d}, {whole}")
-        if isinstance(d, str):
-            one = f.b.value(f"icmp eq i64 {d}, 1")
-            equal = f.b.value(f"or i1 {equal}, {one}")
-        f.guard(equal, operation)
+        check_fits(f, operation, d, whole)
     if isinstance(source, Memory) and source.dtype == target.dtype and _same(source, target):
         f.flush()
         return Known(None)  # what `x[i] += y` puts back is there
@@ -1389,12 +1429,7 @@ def inplace(f: FunctionLowering, operation: Operation, name: str, a: Value, b: V
         f.flush()
         return None
     for d, whole in zip(reversed(shape), reversed(a.dims)):
-        if d == whole or d == 1:
-            continue
-        equal = f.b.value(f"icmp eq i64 {d}, {whole}")
-        if isinstance(d, str):
-            equal = f.b.value(f"or i1 {equal}, {f.b.value(f'icmp eq i64 {d}, 1')}")
-        f.guard(equal, operation)
+        check_fits(f, operation, d, whole)
     check_apart(f, operation, a, a)
     lazy = Lazy(found[-1], a.dims, Map(name, tuple(found[:-1]), found[-1]), (a, other))
     _taken(f, other)
@@ -1628,23 +1663,24 @@ def clip(f: FunctionLowering, operation: Operation, *args: Any, **options: Any) 
 @rule("len")
 def length(f: FunctionLowering, operation: Operation, x: Value) -> Value | None:
     if isinstance(x, (Memory, Elements, Lazy)) and dims_of(x):
-        return _dimension(operation.outputs[0]._ag_type, dims_of(x)[0])
+        return _dimension(f, dims_of(x)[0])
     from autograph.compiler import containers
 
     return containers.length(f, operation, x)
 
 
-def _dimension(t: Any, d: Any) -> Value:
+def _dimension(f: FunctionLowering, d: Any) -> Value:
     if isinstance(d, int):
         return Number(Py(int), INT, (str(d),), d, d)
-    return Number(Py(int), INT, (d,), 0)
+    bounds = f.dims.bounds(d)
+    return Number(Py(int), INT, (d,), f.dims.least(d), None if bounds is None else bounds[1])
 
 
 @rule("ndarray.shape")
 def shape(f: FunctionLowering, operation: Operation, x: Value) -> Value | None:
     if not isinstance(x, (Memory, Elements, Lazy)):
         return None
-    return Tuple(tuple(_dimension(None, d) for d in dims_of(x)))
+    return Tuple(tuple(_dimension(f, d) for d in dims_of(x)))
 
 
 @rule("ndarray.size", "np.size")
@@ -1654,7 +1690,7 @@ def size(f: FunctionLowering, operation: Operation, x: Value, *rest: Any) -> Val
     count: Any = 1
     for d in dims_of(x):
         count = f.times(count, d)
-    return _dimension(None, count)
+    return _dimension(f, count)
 
 
 @rule("item")

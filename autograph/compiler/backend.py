@@ -14,9 +14,17 @@ import numpy as np
 
 from autograph import transforms
 from autograph.graph.graph import Graph
+from autograph.graph.types import Array, Const
 from autograph.runtime import interpreter
 
 DEFAULT = "native"
+
+LARGE, HUGE = 16, 1 << 40
+"""A dimension from the one to the other is known to be so."""
+MOST = 8
+"""Kinds of arguments of a graph of which the sizes are told apart."""
+SIZES = 16
+"""Different sizes that are told apart."""
 
 _lock = threading.RLock()
 _user_traceback: Callable[[BaseException], Any] | None = None
@@ -52,13 +60,40 @@ def run(graph: Graph, arguments: list[Any]) -> Any:
 def variant(graph: Graph, arguments: list[Any] | None) -> Any:
     """The machine code for such arguments (None: any); None where the interpreter must run them."""
     if arguments is None:
-        return _variant(graph, ((WRITEABLE + 2,) * len(graph.params), True))
+        return _variant(graph, ((WRITEABLE + 2,) * len(graph.params), True, ()))
     arrays = [a for a in arguments if type(a) is np.ndarray]
     distinct = not any(np.may_share_memory(a, b) for a, b in itertools.combinations(arrays, 2))
-    return _variant(graph, (tuple(map(layout, arguments)), distinct))
+    return _variant(graph, (tuple(map(layout, arguments)), distinct, sizes(graph, arguments)))
 
 
-def _variant(graph: Graph, key: tuple[tuple[int, ...], bool]) -> Any:
+def sizes(graph: Graph, arguments: list[Any]) -> tuple[tuple[int, ...], ...]:
+    """What is told of the dimensions of each argument that its type leaves open; nothing if it is too much.
+
+    A dimension is 1, or has the number of its size times 2, and 3 if it is `LARGE`, else 2. So code is made
+    for arrays of equal shapes that need not broadcast.
+    """
+    params = [p for p in graph.params if not isinstance(p._ag_type, Const)]
+    numbers: dict[int, int] = {}
+    found = []
+    for param, value in zip(params, arguments):
+        shape = param._ag_type.shape if isinstance(param._ag_type, Array) else None
+        open_ = [d for d, known in zip(getattr(value, "shape", ()), shape or ()) if known is None]
+        codes = (
+            1 if d == 1 else 2 * numbers.setdefault(d, len(numbers)) + 2 + (LARGE <= d < HUGE) for d in open_
+        )
+        found.append(tuple(codes))
+    if len(numbers) > SIZES or not any(found):
+        return ()
+    key = tuple(found)
+    return key if graph.native is None or len(graph.native) < MOST or key in _kinds(graph) else ()
+
+
+def _kinds(graph: Graph) -> set[Any]:
+    """The sizes that there is code for."""
+    return {kind for _, _, kind in graph.native or ()}
+
+
+def _variant(graph: Graph, key: tuple[tuple[int, ...], bool, tuple[tuple[int, ...], ...]]) -> Any:
     if graph.native is None:
         graph.native = {}
     try:
@@ -112,7 +147,9 @@ def lies_apart(axes: list[tuple[int, int]], size: int) -> bool:
     return True
 
 
-def compile_native(graph: Graph, layouts: tuple[int, ...], distinct: bool) -> Any:
+def compile_native(
+    graph: Graph, layouts: tuple[int, ...], distinct: bool, sizes: tuple[tuple[int, ...], ...]
+) -> Any:
     """Compiles a graph; None where the compiler declines it."""
     from autograph.compiler import host, lowering, machine
 
@@ -123,7 +160,7 @@ def compile_native(graph: Graph, layouts: tuple[int, ...], distinct: bool) -> An
     times = {"optimise": time.perf_counter() - started}
     started = time.perf_counter()
     try:
-        compilation, text = lowering.compile_graph(graph.optimised, layouts, distinct)
+        compilation, text = lowering.compile_graph(graph.optimised, layouts, distinct, sizes)
     except lowering.Unsupported as reason:
         graph.native_reason = str(reason)
         return None

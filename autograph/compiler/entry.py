@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import machine
+from autograph.compiler import backend, machine
 
 MAX_VARIANTS = 8
 MAX_LEAVES = 64
@@ -105,7 +105,9 @@ no:
   ret i1 false
 }
 
-define internal i1 @array_is(ptr %object, ptr %spec) {
+; Checks an array. A dimension that is wanted is a number of its own (not negative), any (-1), or told by its
+; kind: with the number of its size, `backend.sizes` says what that is, and with 1 more if it was seen before.
+define internal i1 @array_is(ptr %object, ptr %spec, ptr %sizes) {
 entry:
   %p2 = getelementptr i64, ptr %spec, i64 2
   %descr = load ptr, ptr %p2
@@ -144,10 +146,36 @@ compare:
   %w = load i64, ptr %wp
   %op = getelementptr i64, ptr %shape, i64 %i
   %d = load i64, ptr %op
-  %any = icmp slt i64 %w, 0
+  %any = icmp eq i64 %w, -1
   %fits = icmp eq i64 %w, %d
   %fine = or i1 %any, %fits
-  br i1 %fine, label %good, label %no
+  br i1 %fine, label %good, label %open
+open:
+  %told = icmp slt i64 %w, 0
+  br i1 %told, label %kind, label %no
+kind:
+  %code2 = sub i64 0, %w
+  %again = trunc i64 %code2 to i1
+  %code = lshr i64 %code2, 1
+  %wantlarge = trunc i64 %code to i1
+  %above = sub i64 %d, LARGE
+  %large = icmp ult i64 %above, RANGE
+  %one = icmp eq i64 %d, 1
+  %either = or i1 %large, %one
+  %small = xor i1 %either, true
+  %right = select i1 %wantlarge, i1 %large, i1 %small
+  br i1 %right, label %number, label %no
+number:
+  %place = lshr i64 %code, 1
+  %sizep = getelementptr i64, ptr %sizes, i64 %place
+  br i1 %again, label %before, label %first
+first:
+  store i64 %d, ptr %sizep
+  br label %good
+before:
+  %size = load i64, ptr %sizep
+  %equal = icmp eq i64 %size, %d
+  br i1 %equal, label %good, label %no
 good:
   %next = add i64 %i, 1
   br label %head
@@ -196,7 +224,8 @@ small:
 array:
   br i1 %typed, label %inside, label %no
 inside:
-  %fine = call i1 @array_is(ptr %object, ptr %spec)
+  %sizes = getelementptr i64, ptr %leaves, i64 LEAVES
+  %fine = call i1 @array_is(ptr %object, ptr %spec, ptr %sizes)
   br i1 %fine, label %push, label %no
 dict:
   br i1 %typed, label %sized, label %no
@@ -363,7 +392,7 @@ no:
 ; Variant: 0 arguments, 1 entry, 2 table, 3 guards, 4 their number, 5 several arrays, 6... specs of arguments
 define ptr @ag_enter(ptr %self, ptr %args, i64 %nargs, ptr %names) {
 entry:
-  %leaves = alloca [65 x i64], align 16
+  %leaves = alloca [ROOM x i64], align 16
   %record = call ptr @PyLong_AsVoidPtr(ptr %self)
   %plain = icmp eq ptr %names, null
   br i1 %plain, label %state, label %slow
@@ -483,7 +512,13 @@ FASTCALL_KEYWORDS = 0x0080 | 0x0002
 
 @functools.cache
 def _routine() -> machine.Library:
-    return machine.compile_ir(ROUTINE, ("ag_enter",), {})
+    text = ROUTINE
+    leaves = MAX_LEAVES + 1
+    room = leaves + backend.SIZES + 1  # sizes are numbered from 1
+    numbers = {"LEAVES": leaves, "ROOM": room, "RANGE": backend.HUGE - backend.LARGE, "LARGE": backend.LARGE}
+    for name, number in numbers.items():
+        text = text.replace(name, str(number))
+    return machine.compile_ir(text, ("ag_enter",), {})
 
 
 @functools.cache

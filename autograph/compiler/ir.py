@@ -223,6 +223,10 @@ class Builder:
             self.dominators.dominates(block, self.block) for block in self.true.get(test, ())
         )
 
+    def is_true(self, text: str) -> bool:
+        """Whether the test that an instruction makes is known to be true here."""
+        return any(self.holds(name) for _, name in self.known.get(text, ()))
+
     def jump(self, label: str) -> None:
         if self.numbered:
             self.dominators.jump(self.block, label)

@@ -104,6 +104,8 @@ def lower_checked(f: FunctionLowering, operation: Operation) -> None:
             f.env[id(inner)] = _below_bound(f, value, head.results[0])
     work = b.label("work")
     b.start(work, after=b.block)
+    if not isinstance(test, Known):
+        b.true.setdefault(f.test(test), []).append(work)
     goes_on = f.region(turn)
     if goes_on:
         f.flush()

@@ -19,6 +19,7 @@ import numpy as np
 
 from autograph.compiler import bounded, fusing, host, listing, scopes, support, values
 from autograph.compiler.backend import FOLDED, WRITEABLE
+from autograph.compiler.dims import Dimensions
 from autograph.compiler.elementwise import UFUNC_OF
 from autograph.compiler.ir import PROFILE, Builder, LateJump, Module, float_literal
 from autograph.compiler.values import (
@@ -79,6 +80,7 @@ class Plan:
     memory: set[int] = dataclasses.field(default_factory=set)  # small arrays that must not be in registers
     layouts: tuple[int, ...] = ()  # of the arguments, as `backend.layout` gives them
     distinct: bool = True  # no array argument overlaps another
+    sizes: tuple[tuple[int, ...], ...] = ()  # of the arguments, as `backend.sizes` gives them
     numbered: bool = True  # equal instructions are written once
     bounded: dict[int, bounded.Bounded] = dataclasses.field(default_factory=dict)  # of each graph with loops
 
@@ -319,6 +321,7 @@ class FunctionLowering:
         self.quick: Any = None  # the quick copy of a counted loop, while it is written
         self.taken = ""  # what holds where the results of an arm are used that is computed in any case
         self.slot_sets: SlotSets = {}
+        self.dims = Dimensions(self.b)
         self.apart: set[int] = set()  # slots of arrays whose elements surely share no memory
         self.fused = fusing.fused(graph)
         # how many functions an array that is put off takes, and whether one of them is read several times
@@ -334,9 +337,11 @@ class FunctionLowering:
         main = self.graph is self.compilation.graph
         params: list[str] = ["ptr %ctx"]
         layouts = iter(self.plan.layouts if main else ())
+        called = not main or self.compilation.is_called(self.graph)
+        sizes = iter(() if called else self.plan.sizes)
         b.blocks["entry"].append("  br label %start")
         b.start("start", after="entry")
-        if not main or self.compilation.is_called(self.graph):
+        if called:
             self._check_stack()
         for i, param in enumerate(self.graph.params):
             t = param._ag_type
@@ -344,7 +349,7 @@ class FunctionLowering:
             if isinstance(t, Const):
                 self.env[id(param)] = Known(t.value)
                 continue
-            layout = next(layouts, 0)
+            layout, codes = next(layouts, 0), next(sizes, ())
             if dtype is not None:
                 count = 2 if dtype.kind == "c" else 1
                 names = tuple(f"%x{i}.{k}" for k in range(count))
@@ -358,6 +363,8 @@ class FunctionLowering:
                 self.set_slot(slot, self.incref(f"%x{i}"))
                 value = self.from_slot(slot, t, param)
                 if isinstance(value, Memory):
+                    dims = self.dims.shared(codes, t.shape, value.dims)  # type: ignore[attr-defined]
+                    value = dataclasses.replace(value, dims=dims)
                     if layout & FOLDED and not self.is_pure(param):
                         raise Unsupported("an array is written of which elements share memory")
                     self.apart |= {slot} if main else set()
@@ -544,10 +551,11 @@ class FunctionLowering:
         self.b.call("void", "ag_push", "ptr %ctx", f"i32 {site}")
         self.b.jump(self.targets[-1])
 
-    def guard(self, good: str, operation: Operation, rare: str = "") -> None:
+    def guard(self, good: str, operation: Operation, rare: str = "", of_shapes: bool = False) -> None:
         """Goes on where `good` holds; otherwise the real operation is run, which raises.
 
-        `rare` is an instruction that tells whether all is well too where `good` does not hold.
+        `rare` is an instruction that tells whether all is well where `good` does not hold. `of_shapes`: it
+        raises because of the shapes of arrays, so their elements are not computed for it.
         """
         b = self.b
         if good == "true" or b.holds(good):
@@ -564,7 +572,7 @@ class FunctionLowering:
             b.branch(self.taken, bad, fine)
         heavy = b.heavy
         b.start(bad)
-        self._kernel(operation, must_raise=True)
+        self._kernel(operation, must_raise=True, of_shapes=of_shapes)
         b.jump(self.targets[-1])
         b.start(fine)
         if not (rare or self.taken):
@@ -690,7 +698,7 @@ class FunctionLowering:
             return b
         if b == 0:
             return a
-        return self.b.value(f"add nsw i64 {a}, {b}")
+        return self.dims.plus(*((a, b) if isinstance(a, str) else (str(b), a)))
 
     # -- boxing ----------------------------------------------------------------------------------------------
 
@@ -873,8 +881,10 @@ class FunctionLowering:
         b.start(good)
         return result
 
-    def _kernel(self, operation: Operation, must_raise: bool = False) -> str:
+    def _kernel(self, operation: Operation, must_raise: bool = False, of_shapes: bool = False) -> str:
         """As `callback`, but gives null, with the operation in the trail, where the kernel raises."""
+        from autograph.compiler import arrays
+
         b = self.b
         tensors: dict[int, Tensor] = {}
         for t in operation.inputs:
@@ -895,6 +905,9 @@ class FunctionLowering:
                 assert isinstance(made, Memory) and made.slot is not None
                 cells.append(self.get_slot(made.slot))
                 kind = support.BORROWED
+            elif of_shapes and isinstance(value, Lazy):
+                cells.append(arrays.blank(self, value))
+                kind = support.OWNED
             elif must_raise and hasattr(value, "virtual"):
                 cells.append(self._new_list(value))
                 kind = support.OWNED
@@ -1833,12 +1846,15 @@ def emit_entry(f: FunctionLowering, b: Builder) -> None:
 
 
 def compile_graph(
-    graph: Graph, layouts: tuple[int, ...] = (), distinct: bool = True
+    graph: Graph,
+    layouts: tuple[int, ...] = (),
+    distinct: bool = True,
+    sizes: tuple[tuple[int, ...], ...] = (),
 ) -> tuple[Compilation, str]:
     """Lowers a graph and those that it calls; gives the compilation and its IR."""
     from autograph.compiler import arrays, containers, numbers, unions  # noqa: F401 - they register their rules
 
-    plan = Plan(layouts=layouts, distinct=distinct)
+    plan = Plan(layouts=layouts, distinct=distinct, sizes=sizes)
     for g in graph.functions():  # without a look at the results, their second use would start all over
         for leaf in g.body.results or ():
             is_made = isinstance(leaf, Tensor) and leaf._ag_op is not None and leaf._ag_op.op is not None

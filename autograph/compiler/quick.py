@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,21 @@ def _held(value: Any) -> tuple[Any, ...]:
     raise Refused
 
 
+def _sized(spec: tuple[Any, ...], kinds: Iterator[tuple[int, ...]], seen: set[int]) -> tuple[Any, ...]:
+    """The same with what is told of open dimensions, as `entry` takes it."""
+    if spec[0] == TUPLE:
+        return (*spec[:2], [_sized(item, kinds, seen) for item in spec[2]])
+    codes = iter(next(kinds, ()) if spec[0] != IDENTITY else ())
+    if spec[0] != ARRAY:
+        return spec
+    dims = []
+    for d in spec[3]:
+        code = next(codes, 0) if d is None else 0
+        dims.append(1 if code == 1 else -(2 * code + (code in seen)) if code else d)
+        seen.add(code)
+    return (*spec[:3], tuple(dims), spec[4])
+
+
 def add(
     record: entry.Record,
     graph: Graph,
@@ -95,6 +110,9 @@ def add(
     holders = sum(type(v) is dict for v in leaves)
     if len(leaves) > entry.MAX_LEAVES or arrays > entry.MAX_ARRAYS or holders > 1:
         return
+    kinds = iter(backend.sizes(graph, leaves))
+    seen: set[int] = set()
+    specs = [_sized(spec, kinds, seen) for spec in specs]
     native = backend.variant(graph, leaves)
     if native is None or not backend.all_plain(leaves):
         return

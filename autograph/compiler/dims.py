@@ -1,0 +1,92 @@
+"""What is known of dimensions and indices that are no constants: their bounds, and which of two is larger."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from autograph.compiler.backend import HUGE, LARGE
+from autograph.compiler.ir import Builder
+from autograph.compiler.overlaps import terms
+
+_MOVED = re.compile(r"add nsw i64 (%\S+), (-?\d+)$")
+
+
+class Dimensions:
+    """The dimensions of arguments of which something is known."""
+
+    def __init__(self, b: Builder) -> None:
+        self.b = b
+        self.large: set[str] = set()
+        self.names: dict[int, str] = {}  # by the code of a size in `backend.sizes`
+
+    def shared(
+        self, codes: tuple[int, ...], shape: tuple[Any, ...], dims: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        """Dimensions of an argument: those of equal size have one name."""
+        left = iter(codes)
+        found = []
+        for d, known in zip(dims, shape):
+            code = next(left, 0) if known is None else 0
+            if code > 1:
+                d = self.names.setdefault(code, d)
+                if code & 1:
+                    self.large.add(d)
+            found.append(1 if code == 1 else d)
+        return tuple(found)
+
+    def _moved(self, d: str) -> tuple[str, int]:
+        """An integer as another one and a number."""
+        origin = self.b.origins.get(d)
+        match = _MOVED.match(origin) if isinstance(origin, str) else None
+        return (match[1], int(match[2])) if match else (d, 0)
+
+    def bounds(self, d: Any) -> tuple[int, int] | None:
+        """Between what a dimension surely is."""
+        if isinstance(d, int):
+            return d, d
+        base, step = self._moved(d)
+        return (LARGE + step, HUGE + step) if base in self.large else None
+
+    def least(self, d: Any) -> int:
+        """What a dimension is at least."""
+        found = self.bounds(d)
+        return 0 if found is None else max(found[0], 0)
+
+    def spans(self, d: Any, whole: Any) -> bool:
+        """Whether a dimension that fits another one surely is the same, and not 1."""
+        return d == whole or self.least(d) > 1
+
+    def plus(self, a: str, b: int | str) -> str:
+        """A sum; sums with numbers of one integer are written in one way."""
+        if isinstance(b, int):
+            base, step = self._moved(a)
+            return base if step + b == 0 else self.b.value(f"add nsw i64 {base}, {step + b}")
+        return self.b.value(f"add nsw i64 {a}, {b}")
+
+    def minus(self, a: Any, b: Any) -> Any:
+        """A difference, as the number or the sum with a number that it is; None where it is none of these."""
+        found = terms(self.b, b, -1, terms(self.b, a))
+        step = found.pop("", 0)
+        left = {name: factor for name, factor in found.items() if factor}
+        if not left:
+            return step
+        (name, factor), *more = left.items()
+        return None if more or factor != 1 else self.plus(name, step) if step else name
+
+    def at_most(self, x: Any, d: Any) -> bool:
+        """Whether an integer is surely not more than a dimension."""
+        far = terms(self.b, x, -1, terms(self.b, d))
+        step = far.pop("", 0)
+        if not any(far.values()):
+            return step >= 0
+        own = terms(self.b, x)
+        step = own.pop("", 0)
+        names = [name for name, factor in own.items() if factor]
+        if len(names) != 1 or own[names[0]] != 1 or step > 1:
+            return False
+        return self.b.is_true(f"icmp slt i64 {names[0]}, {d}")
+
+    def below(self, x: Any, d: Any) -> bool:
+        """Whether an integer is surely less than a dimension."""
+        return self.at_most(self.plus(x, 1) if isinstance(x, str) else x + 1, d)

@@ -1,0 +1,118 @@
+"""Arrays of sizes that differ from call to call: what is told of them is never taken for granted."""
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autograph as ag
+from autograph.compiler import backend
+from tests.compiler.comparing import outcome, same
+
+
+@pytest.fixture(autouse=True)
+def native(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOGRAPH_BACKEND", "native")
+
+
+SIZES = [0, 1, 2, 3, 15, 16, 17, 18, 40]
+
+
+def broadcast(x, y):
+    return x * y + x - 2.0, (x + y).sum()
+
+
+def neighbours(x, y):
+    x[1:-1] = 0.5 * (x[:-2] + x[2:]) + y[1:-1]
+    x[:-3] += x[3:] * 2.0
+    return x
+
+
+def written(x, y):
+    x[:] = y * 2.0 + 1.0
+    x += y
+    return x[-3:], y[2:5], x[::2]
+
+
+def counted(x, y):
+    total = 0.0
+    n = x.shape[0]
+    for i in range(1, n - 1):
+        x[i] = x[i - 1] + y[i + 1]
+        total += x[: i + 1].sum() + x[i : i + 3].sum() + y[i - 1 : n - 1].sum()
+    for i in range(len(y)):
+        total += y[i] * x[i]
+    return total
+
+
+def ends(x, y):
+    return x[0] + y[-1], x[15] * y[-16], x[2:][1], y[: y.shape[0] - 1] * 2.0
+
+
+def again(x, y):
+    if len(x) < 2:
+        return x.sum() + y.sum()
+    return x[0] + again(x[::2], y)
+
+
+FUNCTIONS = [broadcast, neighbours, written, counted, ends, again]
+
+
+@pytest.mark.parametrize("fn", FUNCTIONS)
+def test_vectors_of_all_sizes(fn: Any) -> None:
+    random = np.random.default_rng(6)
+    graph = ag.to_graph(fn)
+    for _ in range(260):
+        n = int(random.choice(SIZES))
+        m = n if random.random() < 0.5 else int(random.choice(SIZES))
+        args = np.arange(float(n)), random.integers(0, 9, m).astype(float)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            same(outcome(fn, args), outcome(graph, args))
+
+
+def plates(x, y):
+    y[1:-1, 1:-1] = x[1:-1, 1:-1] + x[:-2, 1:-1] * x[1:-1, 2:]
+    n, m = x.shape
+    for i in range(n):
+        y[i, : i + 1] += x[i, : i + 1] * 2.0
+    return (x + y[:1] - y[:, :1]).sum(axis=1), y[1 : n - 1, 1 : m - 1] - 1.0, x @ y.T
+
+
+def test_matrices_of_all_sizes() -> None:
+    random = np.random.default_rng(7)
+    graph = ag.to_graph(plates)
+    for _ in range(150):
+        n, m = (int(random.choice(SIZES)) for _ in range(2))
+        other = (n, m) if random.random() < 0.7 else (int(random.choice(SIZES)), m)
+        args = random.integers(0, 9, (n, m)).astype(float), random.integers(0, 9, other).astype(float)
+        if random.random() < 0.2:
+            args = args[0][::-1].T, args[1].T
+        same(outcome(plates, args), outcome(graph, args))
+
+
+def test_equal_sizes_are_one_loop() -> None:
+    def chain(a, b, c):
+        return np.exp(a * b + c) / (1.0 + b[:] * b), a[1:] - a[:-1] * b[1:]
+
+    graph = ag.to_graph(chain)
+    for n in (20, 30, 50):
+        graph(*(np.ones(n) for _ in range(3)))
+    listing = graph.get_native(*(np.ones(70) for _ in range(3)), kind="loops")
+    assert listing.count("nest") == 2
+    assert graph.cache_info().traces == 2
+
+
+def test_kinds_of_sizes_are_few() -> None:
+    graph = ag.to_graph(lambda *x: sum(v.sum() for v in x))
+    random = np.random.default_rng(8)
+    for _ in range(60):
+        args = [np.ones(int(n)) for n in random.choice([1, 2, 3, 20, 30], 5)]
+        assert graph(*args) == sum(map(len, args))
+    for variants in (graph.get_graph(*args).native for args in [[np.ones(n) for n in (2, 3, 4, 5, 6)]]):
+        assert variants is not None and len(variants) <= backend.MOST + 1
