@@ -67,7 +67,7 @@ METHOD_CALLS: list[tuple[Any, str, tuple[Any, ...]]] = [
     ("a-b", "partition", ("-",)), ("a\nb", "splitlines", ()), (",", "join", (["a", "b"],)),
     ("ab", "count", ("a",)),
     (b"ab", "decode", ()), (b"ab", "hex", ()), (b"a b", "split", ()), ("a", "ljust", (4,)),
-    ("abc", "replace", ("a", "b")),
+    ("abc", "replace", ("a", "b")), (range(3, 9, 2), "index", (5,)), (range(3), "count", (2,)),
 ]  # fmt: skip
 
 
@@ -80,9 +80,9 @@ def test_methods_of_python_values(call: Any, monkeypatch: pytest.MonkeyPatch) ->
     assert conforms(op.kernel(value, *args), infer(op, (Py(type(value)), *args), {}))
 
 
-@pytest.mark.parametrize("value", [3, True, 2.5, 1j])
-def test_attributes_of_python_numbers(value: Any) -> None:
-    for name in ("real", "imag", "numerator", "denominator"):
+@pytest.mark.parametrize("value", [3, True, 2.5, 1j, range(3, 9, 2)])
+def test_attributes_of_python_values(value: Any) -> None:
+    for name in ("real", "imag", "numerator", "denominator", "start", "stop", "step"):
         op = python_method(type(value), name)
         assert (op is not None) == hasattr(value, name)
         if op is not None:
