@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,6 +25,16 @@ from autograph.graph.graph import Graph
 from autograph.graph.types import Array, Const, Py, Ref, Scalar, TupleT, Type
 
 NUMBERS = (bool, int, float, complex)
+SETTLED = (
+    str,
+    type,
+    np.ufunc,
+    types.ModuleType,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    type(np.sum),
+)
+"""Classes of objects of which a trace sees no more than which ones they are."""
 
 
 def spec_of(value: Any, t: Type, leaves: list[Any]) -> tuple[Any, ...]:
@@ -133,9 +144,5 @@ def guard(reference: Any, value: Any, holds: Callable[[], bool]) -> tuple[int, A
 
 def _settled(value: Any) -> bool:
     """Whether an object is all that a trace has seen of it as long as it is the same one."""
-    return (
-        value is None
-        or type(value) in NUMBERS
-        or callable(value)
-        or type(value).__name__ in ("module", "str")
-    )
+    known = value is None or type(value) in (*NUMBERS, *SETTLED)
+    return known or hasattr(type(value), "__autograph_call__")

@@ -110,6 +110,9 @@ class Memory:
         op = operation.op
         found = operation.inputs
         inputs = [t for t in found if is_mutable(t._ag_type)]
+        if not operation.outputs:  # it raises, and what it raises goes out
+            self._unite(self._pass((operation.args, operation.kwargs)), None)
+            return
         output = operation.outputs[0]
         if op in SEES_IDENTITY and len(inputs) < len(found) and not any(map(_is_single, operation.args)):
             self.sees_values = True

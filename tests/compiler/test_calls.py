@@ -232,3 +232,50 @@ def test_many_threads() -> None:
     for t in threads:
         t.join()
     assert results == [True] * 8
+
+
+class Scaled:
+    factor = 2.0
+
+    def scaled(self, x):
+        return x * self.factor
+
+    def __call__(self, x):
+        return self.scaled(x)
+
+
+scale = Scaled()
+
+
+def test_changes_of_an_outside_object_that_can_be_called_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    @ag.to_graph
+    def f(x):
+        return scale(x) + 1
+
+    def agree() -> None:
+        for _ in range(3):
+            assert f(3.0) == scale(3.0) + 1
+
+    agree()
+    monkeypatch.setattr(scale, "factor", 5.0, raising=False)
+    agree()
+    monkeypatch.setattr(scale, "scaled", lambda x: x + 70, raising=False)
+    agree()
+    monkeypatch.setattr(Scaled, "__call__", lambda self, x: -x)
+    agree()
+    monkeypatch.setitem(globals(), "scale", np.sin)
+    agree()
+    monkeypatch.setitem(globals(), "scale", Scaled().scaled)
+    agree()
+
+
+def test_a_method_may_be_hidden_by_a_field_of_the_object() -> None:
+    @ag.to_graph
+    def f(x, given):
+        return given.scaled(x) + 1
+
+    plain, hidden = Scaled(), Scaled()
+    hidden.scaled = lambda x: x + 7  # type: ignore[method-assign]
+    for _ in range(2):
+        assert f(1.0, plain) == 3.0
+        assert f(1.0, hidden) == 9.0
