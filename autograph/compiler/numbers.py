@@ -20,6 +20,7 @@ from autograph.compiler.values import (
     Number,
     Tagged,
     Value,
+    alternatives,
     is_number,
     register,
     scalar_dtype,
@@ -67,12 +68,34 @@ def binary(f: FunctionLowering, operation: Operation, a: Value, b: Value) -> Val
     if is_array(a) or is_array(b):
         return arrays.elementwise(f, operation, UFUNC_OF[name], [a, b])
     out = operation.outputs[0]._ag_type
+    if name == "pow" and alternatives(out) == (Py(float), Py(int)) and is_scalar(a) and is_scalar(b):
+        return _power_of_integers(f, operation, f.number(a), f.number(b))
     if not (is_scalar(a) and is_scalar(b)) or scalar_dtype(out) is None:
         return None
     x, y = f.number(a), f.number(b)
     if x.weak and y.weak:
         return python_arithmetic(f, operation, name, x, y) if isinstance(out, Py) else None
     return numpy_scalar(f, operation, UFUNC_OF[name], [x, y])
+
+
+def _power_of_integers(f: FunctionLowering, operation: Operation, x: Number, y: Number) -> Value | None:
+    """x ** y for integers of Python: an integer, or a float where y is negative."""
+    if not (x.weak and y.weak and x.dtype.kind in "bi" and y.dtype.kind in "bi"):
+        return None
+    x, y = _as_int(f, x), _as_int(f, y)
+    b = f.b
+    negative, nothing = b.value(f"icmp slt i64 {y.ir}, 0"), b.value(f"icmp eq i64 {x.ir}, 0")
+    f.guard(b.value(f"xor i1 {b.value(f'and i1 {negative}, {nothing}')}, true"), operation)
+    steps = b.value(f"select i1 {negative}, i64 0, i64 {y.ir}")
+    pair = b.call("{ i64, i1 }", "ag_power", f"i64 {x.ir}", f"i64 {steps}")
+    far = b.value(f"extractvalue {{ i64, i1 }} {pair}, 1")
+    f.guard(b.value(f"xor i1 {far}, true"), operation)
+    whole = b.value(f"extractvalue {{ i64, i1 }} {pair}, 0")
+    operands = (_double(f, x), _double(f, y))
+    real = b.call("double", "pow", *(f"double {p}" for p in operands), attributes=LIBM)
+    low = 0 if x.low is not None and x.low >= 0 else None
+    numbers = Number(Py(float), FLOAT, (real,)), Number(Py(int), INT, (whole,), low)
+    return Tagged((Py(float), Py(int)), numbers, b.value(f"select i1 {negative}, i8 0, i8 1"))
 
 
 @rule(*("i" + name for name in ARITHMETIC))

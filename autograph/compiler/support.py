@@ -25,6 +25,7 @@ NAMES = (
     "ag_new",
     "ag_failed",
     "ag_apart",
+    "ag_power",
     *buffers.NAMES,
     *threads.NAMES,
 )
@@ -41,6 +42,7 @@ DECLARATIONS = {
     "ag_new": "declare noalias ptr @ag_new(ptr, i64, i32, ptr, i32)",
     "ag_failed": "declare void @ag_failed(ptr, i64) cold",
     "ag_apart": "declare i1 @ag_apart(ptr, ptr, i64, i64) nounwind memory(argmem: read)",
+    "ag_power": "declare { i64, i1 } @ag_power(i64, i64) nounwind",
     **buffers.DECLARATIONS,
     **threads.DECLARATIONS,
 }
@@ -333,6 +335,38 @@ push:
 done:
   ret ptr %a
 }
+
+; x to the power of n, which is not negative, and whether it has more than 64 bits.
+define { i64, i1 } @ag_power(i64 %x, i64 %n) {
+entry:
+  br label %head
+head:
+  %result = phi i64 [ 1, %entry ], [ %result2, %square ]
+  %base = phi i64 [ %x, %entry ], [ %base2, %square ]
+  %left = phi i64 [ %n, %entry ], [ %left1, %square ]
+  %odd = trunc i64 %left to i1
+  %p = call { i64, i1 } @llvm.smul.with.overflow.i64(i64 %result, i64 %base)
+  %p0 = extractvalue { i64, i1 } %p, 0
+  %p1 = extractvalue { i64, i1 } %p, 1
+  %result2 = select i1 %odd, i64 %p0, i64 %result
+  %over = and i1 %odd, %p1
+  br i1 %over, label %far, label %next
+next:
+  %left1 = lshr i64 %left, 1
+  %done = icmp eq i64 %left1, 0
+  br i1 %done, label %end, label %square
+square:
+  %q = call { i64, i1 } @llvm.smul.with.overflow.i64(i64 %base, i64 %base)
+  %base2 = extractvalue { i64, i1 } %q, 0
+  %q1 = extractvalue { i64, i1 } %q, 1
+  br i1 %q1, label %far, label %head
+end:
+  %r = insertvalue { i64, i1 } { i64 undef, i1 false }, i64 %result2, 0
+  ret { i64, i1 } %r
+far:
+  ret { i64, i1 } { i64 0, i1 true }
+}
+declare { i64, i1 } @llvm.smul.with.overflow.i64(i64, i64)
 
 ; Whether no two elements of an array share memory: each step is longer than all that is in shorter ones.
 define i1 @ag_apart(ptr %shape, ptr %strides, i64 %rank, i64 %size) {

@@ -26,6 +26,7 @@ from autograph.compiler.values import (
     Tagged,
     Value,
     alternatives,
+    array_type,
     register,
     scalar_dtype,
 )
@@ -261,7 +262,7 @@ def _lower(f: FunctionLowering, operation: Operation, *args: Any, **options: Any
             _chosen(f, given, [types.index(t) for t in results]),
         )
     if not all(is_number_type(t._ag_type) for t in operation.outputs):
-        return None
+        return _only(f, operation, tensors, combinations, results)
     f.flush()
     saved = dict(f.env)
     places = list(itertools.product(*(range(len(v.types)) for v in given)))
@@ -289,6 +290,28 @@ def _lower(f: FunctionLowering, operation: Operation, *args: Any, **options: Any
         f.dead = True
         return Known(None)
     return join(f, found, ends) if operation.outputs else Known(None)
+
+
+def _only(
+    f: FunctionLowering,
+    operation: Operation,
+    tensors: list[Tensor],
+    combinations: list[tuple[Type, ...]],
+    results: list[Type],
+) -> Value | None:
+    """The result of an operation that raises for all types of its numbers but one: `x[: n**2]`."""
+    given: list[Any] = [f.env[id(t)] for t in tensors]
+    right = [k for k, t in enumerate(results) if t is not BOTTOM]
+    if len(right) != 1 or array_type(results[right[0]]) is None:
+        return None
+    places = tuple(v.types.index(kind) for v, kind in zip(given, combinations[right[0]]))
+    f.guard(_all(f, given, places), operation)
+    for t, value, place in zip(tensors, given, places):
+        f.env[id(t)] = value.numbers[place]
+    made = _lowered(f, operation, results[right[0]])
+    for t, value in zip(tensors, given):
+        f.env[id(t)] = value
+    return made
 
 
 def is_number_type(t: Type) -> bool:

@@ -110,3 +110,19 @@ def test_reductions_of_a_number(x: Any) -> None:
 def test_linspace_with_its_dtype() -> None:
     check(lambda a, b, n: np.linspace(a, b, n, dtype=np.float64), 0.5, 2.0, 7)
     check(lambda a, b, n: np.linspace(a, b, n, dtype=np.float32), 0.5, 2.0, 7, native=False)
+
+
+@pytest.mark.parametrize(
+    "n", [(3, 39), (-2, 63), (2, 62), (7, -2), (-1, 10**9), (0, 5), (10, -330), (0, 0), (0, -1)]
+)
+def test_powers_of_integers(n: tuple[int, int]) -> None:
+    check(lambda a, b: (a**b, a**b / 3, a**b > 5), *n)
+
+
+def test_powers_of_integers_are_sizes() -> None:
+    def parts(x, n, k):
+        return x[: n**k] * 2.0, np.reshape(x, (n**k, -1)), np.zeros(n**k)
+
+    for n, k in ((2, 1), (2, 2), (2, 0), (3, 1), (5, 1)):
+        check(parts, np.arange(12.0), n, k)
+    check(parts, np.arange(12.0), 2, -1)
