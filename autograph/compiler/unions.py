@@ -32,7 +32,7 @@ from autograph.compiler.values import (
 )
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.tree import map_tree
-from autograph.graph.types import BOTTOM, Const, Py, Scalar, Type, generalize, members
+from autograph.graph.types import BOTTOM, UNBOUND, Const, Py, Scalar, Type, Unbound, generalize, members
 from autograph.graph.types import join as join_types
 
 MOST = 6
@@ -52,7 +52,8 @@ def tagged(f: FunctionLowering, value: Value, types: tuple[Type, ...]) -> Tagged
             raise Unsupported(f"a number of {value.types!r} as one of {types!r}")
         places = [types.index(t) for t in value.types]
         return Tagged(types, _filled(f, types, value.numbers), _chosen(f, [value], places))
-    number = f.number(value)
+    nothing = isinstance(value, Known) and isinstance(value.value, Unbound)
+    number = Number(UNBOUND, BOOL, ("false",)) if nothing else f.number(value)
     if number.type not in types:
         raise Unsupported(f"a number of {number.type!r} as one of {types!r}")
     return Tagged(types, _filled(f, types, (number,)), str(types.index(number.type)))
@@ -63,7 +64,7 @@ def _filled(f: FunctionLowering, types: tuple[Type, ...], known: tuple[Number, .
     parts = {n.dtype: n for n in known}
     numbers = []
     for t in types:
-        dtype = scalar_dtype(t)
+        dtype = values.alternative_dtype(t)
         assert dtype is not None
         same = parts.get(dtype)
         numbers.append(Number(t, dtype, f.literal(0, dtype) if same is None else same.parts))
@@ -170,9 +171,13 @@ def _branches(
 
 def box(f: FunctionLowering, value: Tagged) -> str:
     """A new reference to the Python object of a number."""
-    found, ends = _branches(
-        f, len(value.types), lambda k: _is(f, value, k), lambda k: f.box_number(value.numbers[k])
-    )
+
+    def boxed(k: int) -> str:
+        if value.types[k] is UNBOUND:
+            return f.incref(f.object_constant(values.NOTHING))
+        return f.box_number(value.numbers[k])
+
+    found, ends = _branches(f, len(value.types), lambda k: _is(f, value, k), boxed)
     phi = f.b.phi("ptr")
     phi.incoming = list(zip(found, ends))
     return phi.name
@@ -191,6 +196,8 @@ def unbox(f: FunctionLowering, pointer: str, types: tuple[Type, ...]) -> Tagged:
         return test
 
     def read(k: int) -> Tagged:
+        if types[k] is UNBOUND:
+            return tagged(f, Known(values.NOTHING), types)
         dtype = scalar_dtype(types[k])
         assert dtype is not None
         number = Number(types[k], dtype, f._unbox_parts(pointer, types[k], dtype))
@@ -204,6 +211,8 @@ def _classes(t: Type) -> list[type]:
     """The classes of the objects of a type; NumPy has several for some dtypes."""
     if isinstance(t, Py):
         return [t.cls]
+    if t is UNBOUND:
+        return [Unbound]
     assert isinstance(t, Scalar)
     codes = [c for c in np.typecodes["All"] if c not in "SUVOMm"]
     return list(dict.fromkeys([t.dtype.type, *(np.dtype(c).type for c in codes if np.dtype(c) == t.dtype)]))
@@ -272,7 +281,8 @@ def _lower(f: FunctionLowering, operation: Operation, *args: Any, **options: Any
         f.evaluated.clear()
         chosen = combinations[k]
         for t, value, kind in zip(tensors, given, chosen):
-            f.env[id(t)] = value.numbers[value.types.index(kind)]
+            number = value.numbers[value.types.index(kind)]
+            f.env[id(t)] = Known(values.NOTHING) if kind is UNBOUND else number
         if results[k] is BOTTOM and operation.outputs:
             f._kernel(operation, must_raise=True)
             f.b.jump(f.targets[-1])
@@ -468,6 +478,8 @@ def narrow(f: FunctionLowering, operation: Operation, value: Value, choice: Any)
         return None
     types = tuple(t for t in value.types if t in wanted)
     numbers = tuple(n for n in value.numbers if n.type in wanted)
+    if types == (UNBOUND,):
+        return Known(values.NOTHING)
     if len(types) < 2:
         return numbers[0] if numbers else None
     places = [types.index(t) if t in types else 0 for t in value.types]

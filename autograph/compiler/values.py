@@ -8,7 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from autograph.graph.types import Array, Const, Py, Scalar, SeqT, TupleT, Type, Union, generalize
+from autograph.graph.types import (
+    UNBOUND,
+    Array,
+    Const,
+    Py,
+    Scalar,
+    SeqT,
+    TupleT,
+    Type,
+    Unbound,
+    Union,
+    generalize,
+)
 
 Ir = str
 """The text of an IR operand: a name or a literal."""
@@ -68,12 +80,24 @@ def scalar_dtype(t: Type) -> np.dtype[Any] | None:
     return None
 
 
+NOTHING = Unbound()
+"""What a name holds that is not bound; which name it is, those say that read it."""
+
+
+def alternative_dtype(t: Type) -> np.dtype[Any] | None:
+    """As `scalar_dtype`; nothing, which has no value, is in a register that nobody reads."""
+    return PYTHON[bool] if t is UNBOUND else scalar_dtype(t)
+
+
 def alternatives(t: Type) -> tuple[Type, ...]:
-    """The types of the numbers that a union is of, always in the same order; none if it is of others."""
+    """The types of the numbers that a union is of, always in the same order; none if it is of others.
+
+    A name that may be unbound is one, too: `UNBOUND` is among the types.
+    """
     if not isinstance(t, Union):
         return ()
     found = {generalize(m) for m in t.members}
-    if not 2 <= len(found) <= 4 or any(scalar_dtype(m) is None for m in found):
+    if not 2 <= len(found) <= 4 or any(alternative_dtype(m) is None for m in found):
         return ()
     return tuple(sorted(found, key=repr))
 

@@ -224,3 +224,85 @@ def test_numbers_near_the_largest_are_rounded_as_in_python(rounded):
         check(f, v, native=False)
         check(g, np.array([v]), 1, native=False)
         check(g, np.array([v]), 0, native=False)
+
+
+def first_bound_in_a_loop(x, n):
+    for i in range(n):
+        t = x[i % len(x)] * 2
+        u = t + i
+    return u
+
+
+def bound_where_it_is_larger(x, n):
+    best = -1e9
+    for i in range(n):
+        for j in range(len(x)):
+            d = x[j] - i * 0.5
+            if d > best:
+                best = d
+                at = j
+    return best, at
+
+
+def bound_or_not(c, n):
+    for i in range(n):
+        if i == c:
+            v = i * 0.5
+        elif i == c + 1:
+            v = i
+    if n > 3:
+        v = v + 1
+    return v
+
+
+def handled(c):
+    for i in range(3):
+        if i == c:
+            v = i + 1
+    try:
+        r = v
+    except UnboundLocalError:
+        r = -1.5
+    return r
+
+
+def taken_away(c):
+    s = 0
+    for i in range(5):
+        w = i * 2
+        if i == c:
+            del w
+        s += i
+    return s + w
+
+
+def shown(c):
+    for i in range(3):
+        if i == c:
+            v = i
+    f = lambda: v
+    print(c, f())
+    return [v, v + 0.5]
+
+
+@pytest.mark.parametrize(
+    "fn, calls",
+    [
+        (first_bound_in_a_loop, [(np.arange(3.0), 5), (np.arange(3.0), 0), (np.arange(3.0), 1)]),
+        (bound_where_it_is_larger, [(np.arange(3.0), 2), (np.arange(0.0), 2), (np.full(2, -1e10), 1)]),
+        (bound_or_not, [(1, 2), (1, 4), (7, 2), (7, 5), (1, 0), (0, 1), (2, 3)]),
+        (handled, [(0,), (2,), (5,)]),
+        (taken_away, [(9,), (4,), (2,)]),
+        (shown, [(0,), (2,), (7,)]),
+    ],
+)
+def test_a_name_may_be_unbound_and_is_a_number_otherwise(fn: Any, calls: Any) -> None:
+    for args in calls:
+        check(fn, *args, native=False)
+
+
+def test_a_name_that_may_be_unbound_is_in_registers() -> None:
+    f = ag.to_graph(bound_where_it_is_larger)
+    text = f.get_native(np.arange(3.0), 2, kind="loops")
+    assert "at: unbound|int" in text or "at: int|unbound" in text
+    assert "in objects" not in text
