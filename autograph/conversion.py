@@ -54,14 +54,14 @@ class _Converted:
     """The converted form of one function object, and the outside values that it was made for."""
 
     def __init__(
-        self, fn: types.FunctionType, result: Any, tree: Any, static: dict[str, tuple[Reference, Any]]
+        self, fn: types.FunctionType, result: Any, tree: Any, outside: list[tuple[Reference, Any]]
     ) -> None:
         self.function = weakref.ref(fn)
-        self.result, self.tree, self.static = result, tree, static
+        self.result, self.tree, self.outside = result, tree, outside
         self.defaults = (fn.__defaults__, fn.__kwdefaults__)
 
     def holds(self, fn: types.FunctionType) -> bool:
-        same = self.function() is fn and all(_peek(r) is v for r, v in self.static.values())
+        same = self.function() is fn and all(_peek(r) is v for r, v in self.outside)
         return same and self.defaults[0] is fn.__defaults__ and self.defaults[1] is fn.__kwdefaults__
 
 
@@ -102,7 +102,7 @@ def converted(fn: types.FunctionType) -> _Converted:
             fn.__dict__[_KEY] = found
     trace = current()
     if trace is not None:
-        for reference, value in found.static.values():
+        for reference, value in found.outside:
             trace.guards.setdefault(reference.key, (reference, ("static", value)))
         if fn.__defaults__ or fn.__kwdefaults__:
             defaults = _Defaults(fn)
@@ -165,7 +165,17 @@ def _convert(fn: types.FunctionType) -> _Converted:
     for function in {result, target}:
         function.__name__, function.__qualname__ = fn.__name__, fn.__qualname__
         function.__module__, function.__doc__ = fn.__module__, fn.__doc__
-    return _Converted(fn, result, tree, static)
+    names = (_names(fn.__code__) - shadowed - set(cells)).intersection(dir(builtins))
+    known = [
+        (GlobalReference(namespace, n), getattr(builtins, n)) for n in sorted(names) if not n.startswith("__")
+    ]
+    return _Converted(fn, result, tree, [*static.values(), *known])
+
+
+def _names(code: types.CodeType) -> set[str]:
+    """The names of globals and attributes in a function and those inside it."""
+    inner = (c for c in code.co_consts if isinstance(c, types.CodeType))
+    return set(code.co_names).union(*map(_names, inner))
 
 
 def convert_function(fn: types.FunctionType) -> Any:

@@ -134,8 +134,8 @@ def guard(reference: Any, value: Any, holds: Callable[[], bool]) -> tuple[int, A
     """How the routine checks that an outside value is as it was."""
     if _settled(value):
         namespace, name = getattr(reference, "namespace", None), getattr(reference, "name", None)
-        if type(namespace) is dict and name in namespace:
-            return IN_DICT, namespace, name, value
+        if type(namespace) is dict:  # a name that is not there is a builtin's
+            return IN_DICT, namespace, name, value if name in namespace else entry.NOTHING
         cell = getattr(reference, "cell", None)
         if cell is not None:
             return IN_CELL, cell, None, value

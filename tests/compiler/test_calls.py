@@ -279,3 +279,28 @@ def test_a_method_may_be_hidden_by_a_field_of_the_object() -> None:
     for _ in range(2):
         assert f(1.0, plain) == 3.0
         assert f(1.0, hidden) == 9.0
+
+
+def test_a_builtin_that_the_module_hides_later_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def inner(x):
+        return [abs(v) for v in (x, -x)][1]
+
+    @ag.to_graph
+    def f(x):
+        return inner(x) + len([x]) + x.sum()
+
+    x = np.float64(-2.0)
+
+    def agree() -> None:
+        for _ in range(3):
+            assert f(x) == inner(x) + len([x]) + x.sum()
+
+    agree()
+    quick = quick_calls(f)
+    assert quick
+    monkeypatch.setitem(globals(), "abs", lambda v: 100.0)
+    agree()
+    monkeypatch.setitem(globals(), "len", lambda v: 7)
+    agree()
+    monkeypatch.undo()
+    agree()
