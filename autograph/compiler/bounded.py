@@ -22,8 +22,8 @@ DEPTH = 8
 """Steps and choices that one turn may make."""
 
 ALL_NATURAL = frozenset(
-    {"add", "iadd", "mul", "imul", "floordiv", "ifloordiv", "mod", "imod", "or", "ior", "xor", "ixor"}
-    | {"rshift", "irshift", "lshift", "ilshift", "min", "range_item"}
+    {"add", "iadd", "mul", "imul", "floordiv", "ifloordiv", "or", "ior", "xor", "ixor", "min", "range_item"}
+    | {"rshift", "irshift", "lshift", "ilshift"}
 )
 """Operations whose result is not negative where no operand is."""
 NATURAL = frozenset({"len", "abs", "range_length"})
@@ -110,4 +110,6 @@ class Bounded:
             return all(self._is(arg, depth) for arg in args)
         if name in ("and", "iand") or (name == "max" and len(args) > 1):
             return any(self._is(arg, depth) for arg in args)
+        if name in ("mod", "imod"):  # it has the sign of the divisor
+            return self._is(args[1], depth)
         return name in NATURAL

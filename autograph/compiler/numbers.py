@@ -417,7 +417,10 @@ def _integer_division(
             low = None if x.low is None else x.low >> shift
             high = None if x.high is None else x.high >> shift
             return number(b.value(f"ashr i64 {x.ir}, {shift}") if shift else x.ir, low, high)  # type: ignore[no-any-return]
-    elif y.low is None or y.low <= 0:
+    elif y.low is not None and y.low >= 0:
+        if y.low == 0:
+            f.guard(b.value(f"icmp ne i64 {y.ir}, 0"), operation)
+    else:
         f.guard(b.value(f"icmp ne i64 {y.ir}, 0"), operation)
         lowest = b.value(f"icmp eq i64 {x.ir}, {-(2**63)}")
         minus = b.value(f"icmp eq i64 {y.ir}, -1")
@@ -427,7 +430,7 @@ def _integer_division(
         else:
             safe = b.value(f"select i1 {both}, i64 0, i64 {x.ir}")
             x = Number(x.type, INT, (safe,), x.low, x.high)
-    positive = y.low is not None and y.low > 0
+    positive = y.low is not None and y.low >= 0  # 0 has raised
     natural = positive and x.low is not None and x.low >= 0
     q = b.value(f"{'udiv' if natural else 'sdiv'} i64 {x.ir}, {y.ir}")
     product = b.value(f"mul i64 {q}, {y.ir}")

@@ -118,6 +118,48 @@ def test_an_overflow_is_found(args: tuple[int, int]) -> None:
             run(n, start)
 
 
+def greatest_divisor(a, b):
+    while b:
+        a, b = b, a % b
+    return a
+
+
+@pytest.mark.parametrize("a", [12, -12, 0, 7, -(2**63), 2**63 - 1])
+def test_remainders_have_the_sign_of_the_divisor(a: int) -> None:
+    def divided(a, n):
+        quotients = 0
+        remainders = 0
+        d = 3
+        for i in range(n):
+            quotients += a // d
+            remainders += a % d
+            d = d * 5 % 17
+        return quotients, remainders, greatest_divisor(a, d)
+
+    assert ag.to_graph(divided)(a, 2) == divided(a, 2)
+    for b in (8, -8, 1, -1, 0):
+        assert ag.to_graph(greatest_divisor)(a, b) == greatest_divisor(a, b)
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 9])
+def test_a_divisor_that_becomes_zero_is_found(n: int) -> None:
+    def divides(n):
+        total = 0
+        d = 8
+        for i in range(n):
+            total += (i - 5) // d + (i - 5) % d
+            d = d // 2
+        return total
+
+    try:
+        expected = divides(n)
+    except ZeroDivisionError as error:
+        with pytest.raises(ZeroDivisionError, match=str(error).replace("(", ".").replace(")", ".")):
+            ag.to_graph(divides)(n)
+    else:
+        assert ag.to_graph(divides)(n) == expected
+
+
 @pytest.mark.parametrize("fn, args", [(counts, (np.arange(-3.0, 9.0), 5)), (sinks, (9, -3)), (sinks, (9, 4))])
 def test_loops_give_what_python_gives(fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
     assert ag.to_graph(fn)(*args) == fn(*args)
