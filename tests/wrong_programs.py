@@ -606,4 +606,12 @@ def fails_in_a_function_that_is_called(x):
     return y
 
 
+@wrong(np.zeros(3), 5)
+def raises_again_on_the_way_out(x, n):
+    try:
+        x[n] = 1.0
+    finally:
+        raise
+
+
 __all__ = ["PROGRAMS"]

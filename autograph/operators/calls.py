@@ -32,6 +32,7 @@ from autograph.graph.types import (
 )
 from autograph.operators.external import is_user_module
 from autograph.operators.tracer import (
+    UNKNOWN_ERROR,
     DeadEnd,
     Note,
     Restart,
@@ -501,7 +502,7 @@ def _trace_body(
     args, extra = unflatten(types_, iter(graph.body.params))
     loops, trace.loops = trace.loops, []
     copy, trace.copy = trace.copy, ()
-    handling, trace.handling = trace.handling, []
+    handling, trace.handling = trace.handling, [UNKNOWN_ERROR]
     caller, trace.caller = trace.caller, None
     trace.graphs.append(graph)
     trace.regions.append(graph.body)

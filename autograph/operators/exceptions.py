@@ -13,7 +13,7 @@ from autograph.errors import StagingError
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.types import Host, members, python_class
 from autograph.operators.branches import if_stmt, is_object, not_, split, truth
-from autograph.operators.tracer import DeadEnd, Trace, current, emit, pack, vtype
+from autograph.operators.tracer import UNKNOWN_ERROR, DeadEnd, Trace, current, emit, pack, vtype
 from autograph.ops import core
 
 Handler = tuple[Callable[[], Any] | None, Callable[[Any], None]]
@@ -59,6 +59,13 @@ def reraise() -> NoReturn:
             raise RuntimeError("No active exception to reraise")
         raise error
     if trace.handling:
+        if trace.handling[-1] is UNKNOWN_ERROR:
+            trace.refuse(
+                "a 'raise' without an exception is not inside an 'except' clause",
+                "Which exception is on its way in a 'finally' block, or in a function that calls itself, "
+                "is only known when the graph runs.",
+                "Catch the exception with 'except Exception as error', and raise it from there.",
+            )
         emit(core.RERAISE, trace.handling[-1])
     emit(core.RAISE, emit(core.MAKE_EXCEPTION, RuntimeError, "No active exception to reraise"))
     raise DeadEnd
@@ -110,7 +117,11 @@ def try_stmt(
     alive = alive or ended
     final = True
     if finalbody is not None:
-        final = traced(finalbody)
+        trace.handling.append(UNKNOWN_ERROR)
+        try:
+            final = traced(finalbody)
+        finally:
+            trace.handling.pop()
     operation = Operation(
         "try",
         (),

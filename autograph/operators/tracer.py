@@ -210,6 +210,10 @@ def _position(tensor: Tensor) -> int | None:
     return None
 
 
+UNKNOWN_ERROR = object()
+"""In the place of the exception that is handled: there may be one, or none."""
+
+
 class Variable:
     """Base of `Box`; `key` names it in every pass of a trace (None: it has no name)."""
 
