@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import buffers, host, listing, overlaps, parallel
+from autograph.compiler import buffers, host, listing, overlaps, parallel, threads
 from autograph.compiler.elementwise import COMPARISONS, COST, ELEMENT, SCALAR_ONLY, Lanes, NoRule
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import (
@@ -91,7 +91,7 @@ def _check_fits(f: FunctionLowering, operation: Operation, n: Number, dtype: np.
     else:
         shifted = b.value(f"add i64 {n.ir}, {-info.min}")
         good = b.value(f"icmp ule i64 {shifted}, {info.max - info.min}")
-    f.guard(good, operation)
+    f.guard(good, operation, of_shapes=True)
 
 
 def value_as_array(f: FunctionLowering, v: Value) -> Any:
@@ -545,6 +545,11 @@ def share(
     axes: list[int] | None = None,
 ) -> None:
     """Runs `piece` with ranges of the axes that cover all indices: one of the `axes` is shared by threads."""
+    whole = [(0, d) for d in dims]
+    most = [f.dims.most(d) for d in dims]
+    if isinstance(cost, int) and None not in most and cost * math.prod(m or 0 for m in most) < threads.WORTH:
+        piece(whole)
+        return
     shared = widest(dims, axes)
     for axis, d in enumerate(dims):
         cost = cost if axis == shared else f.times(cost, d)
@@ -586,7 +591,8 @@ def count_loop(f: FunctionLowering, start: Any, stop: Any, step: int, body: Call
             body(str(start))
             return
     head, turn, after = b.label("each"), b.label("item"), b.label("end")
-    b.heavy = b.heavy or not (isinstance(stop, int) and stop <= 256)
+    most = f.dims.most(stop)
+    b.heavy = b.heavy or most is None or most > 256
     before = b.block
     b.jump(head)
     b.start(head)
@@ -965,7 +971,7 @@ def view(f: FunctionLowering, operation: Operation, m: Memory, index: Any) -> Vi
             result.dims.append(length)
             result.strides.append(f.times(stride, step))
         else:
-            start = position(f, operation, p, dim)
+            start = position(f, operation, p, dim, of_shapes=True)
             if start is None:
                 return None
         offset = f.plus(offset, f.times(stride, start))
@@ -973,7 +979,9 @@ def view(f: FunctionLowering, operation: Operation, m: Memory, index: Any) -> Vi
     return result
 
 
-def position(f: FunctionLowering, operation: Operation, index: Value, dim: Any) -> Any:
+def position(
+    f: FunctionLowering, operation: Operation, index: Value, dim: Any, of_shapes: bool = False
+) -> Any:
     """An integer index as a position, checked; None where it can be told that it never fits."""
     b = f.b
     n = f.number(index)
@@ -1004,7 +1012,7 @@ def position(f: FunctionLowering, operation: Operation, index: Value, dim: Any) 
         negative = b.value(f"icmp slt i64 {ir}, 0")
         moved = b.value(f"add i64 {ir}, {dim}")
         ir = b.value(f"select i1 {negative}, i64 {moved}, i64 {ir}")
-    f.guard(b.value(f"icmp ult i64 {ir}, {dim}"), operation)
+    f.guard(b.value(f"icmp ult i64 {ir}, {dim}"), operation, of_shapes=of_shapes)
     return ir
 
 
@@ -1103,8 +1111,17 @@ def _clamped(f: FunctionLowering, x: Any, dim: Any) -> Any:
         ir = b.value(f"select i1 {negative}, i64 {moved}, i64 {ir}")
         ir = b.call("i64", "llvm.smax.i64", f"i64 {ir}", "i64 0")
     elif f.dims.at_most(ir, dim) or (x.high is not None and x.high <= f.dims.least(dim)):
-        return ir
-    return b.call("i64", "llvm.smin.i64", f"i64 {ir}", f"i64 {dim}")
+        return _bounded(f, ir, x, dim)
+    return _bounded(f, b.call("i64", "llvm.smin.i64", f"i64 {ir}", f"i64 {dim}"), x, dim)
+
+
+def _bounded(f: FunctionLowering, ir: str, x: Number, dim: Any) -> str:
+    """An end of a slice: its bounds are those of the index and of the dimension."""
+    own = x.high if x.low is not None and x.low >= 0 else None  # a negative one counts from the end
+    highs = [high for high in (own, f.dims.most(dim)) if high is not None]
+    if highs:
+        f.dims.note(ir, 0, max(min(highs), 0))
+    return ir
 
 
 def _length(f: FunctionLowering, start: Any, stop: Any, step: int) -> Any:
@@ -1121,6 +1138,8 @@ def _length(f: FunctionLowering, start: Any, stop: Any, step: int) -> Any:
         bounds = f.dims.bounds(difference)
         natural = bounds is not None and bounds[0] >= 0
         span = difference if natural else b.call("i64", "llvm.smax.i64", f"i64 {difference}", "i64 0")
+        if (most := f.dims.most(stop)) is not None:
+            f.dims.note(span, 0, max(most, 0))
     if step == 1:
         return span
     more = b.value(f"add nuw nsw i64 {span}, {step - 1}")
@@ -1162,7 +1181,7 @@ def get_item(f: FunctionLowering, operation: Operation, x: Value, index: Any) ->
     dense = tuple(found.strides) == f.contiguous_strides(tuple(found.dims), m.dtype.itemsize)
     return Memory(
         m.dtype, found.data, tuple(found.dims), tuple(found.strides), m.slot, False, dense, m.root, m.aligned,
-        m.contiguous or m.ordered,
+        m.contiguous or m.ordered, m.writeable,
     )  # fmt: skip
 
 
@@ -1210,7 +1229,7 @@ def _writeable(f: FunctionLowering, operation: Operation, m: Memory) -> bool:
         return True
     flags = f.b.value(f"load i32, ptr {f.at(f.get_slot(m.slot), 64)}")
     bit = f.b.value(f"and i32 {flags}, 1024")
-    f.guard(f.b.value(f"icmp ne i32 {bit}, 0"), operation)
+    f.guard(f.b.value(f"icmp ne i32 {bit}, 0"), operation, of_shapes=True)
     return True
 
 
@@ -1749,7 +1768,7 @@ def row(f: FunctionLowering, m: Memory, i: int) -> Memory:
     data = f.at(m.data, f.times(m.strides[0], i))
     return Memory(
         m.dtype, data, m.dims[1:], m.strides[1:], m.slot, False, m.contiguous, m.root, m.aligned,
-        m.contiguous or m.ordered,
+        m.contiguous or m.ordered, m.writeable,
     )  # fmt: skip
 
 
@@ -1782,7 +1801,10 @@ def transpose(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **o
         return None
     m = memory(f, x)
     dims, strides = tuple(m.dims[a] for a in axes), tuple(m.strides[a] for a in axes)
-    return Memory(m.dtype, m.data, dims, strides, m.slot, False, rank < 2 and m.contiguous, m.root, m.aligned)
+    dense = rank < 2 and m.contiguous
+    return Memory(
+        m.dtype, m.data, dims, strides, m.slot, False, dense, m.root, m.aligned, writeable=m.writeable
+    )
 
 
 from autograph.compiler import complexes, creation, linear, members, reducing, reductions, shaping, sorting  # noqa: E402, F401 - they register their rules

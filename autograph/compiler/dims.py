@@ -18,6 +18,7 @@ class Dimensions:
     def __init__(self, b: Builder) -> None:
         self.b = b
         self.large: set[str] = set()
+        self.seen: dict[str, list[tuple[str, int, int]]] = {}  # block from which on bounds hold, and these
         self.names: dict[int, str] = {}  # by the code of a size in `backend.sizes`
 
     def shared(
@@ -46,7 +47,24 @@ class Dimensions:
         if isinstance(d, int):
             return d, d
         base, step = self._moved(d)
-        return (LARGE + step, HUGE + step) if base in self.large else None
+        if base in self.large:
+            return LARGE + step, HUGE + step
+        for name, move in ((d, 0), (base, step)):
+            for block, low, high in self.seen.get(name, ()):
+                if self.b.follows(block):
+                    return low + move, high + move
+        return None
+
+    def note(self, d: Any, low: int, high: int) -> Any:
+        """The same dimension, of which it is known from here on between what it is."""
+        if isinstance(d, str) and d.startswith("%") and self.bounds(d) is None:
+            self.seen.setdefault(d, []).append((self.b.block, low, high))
+        return d
+
+    def most(self, d: Any) -> int | None:
+        """What a dimension is at most, where that is known."""
+        found = self.bounds(d)
+        return None if found is None else found[1]
 
     def least(self, d: Any) -> int:
         """What a dimension is at least."""

@@ -223,6 +223,12 @@ class Builder:
             self.dominators.dominates(block, self.block) for block in self.true.get(test, ())
         )
 
+    def follows(self, block: str) -> bool:
+        """Whether a block is sure to have run before what is written now."""
+        return (
+            self.numbered and block in self.dominators.depth and self.dominators.dominates(block, self.block)
+        )
+
     def is_true(self, text: str) -> bool:
         """Whether the test that an instruction makes is known to be true here."""
         return any(self.holds(name) for _, name in self.known.get(text, ()))

@@ -17,6 +17,7 @@ from autograph.compiler import arrays, blas, listing, parallel, reductions, rout
 from autograph.compiler.elementwise import ELEMENT, UFUNC_OF, Lanes
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import (
+    Computed,
     Elements,
     Lazy,
     Memory,
@@ -34,6 +35,8 @@ FEW = 32**3
 """A product of matrices with at most so many multiplications is done by our own loops."""
 FEW_OF_VECTOR = 1 << 14
 """The same for a matrix by a vector."""
+CHEAP = 20
+"""What an element of a matrix may cost that is computed for a product with a vector, and not stored."""
 SCRATCH = 1 << 12
 """Bytes of a product that may lie on the stack."""
 STACK = 1 << 14
@@ -105,6 +108,10 @@ def product(f: FunctionLowering, operation: Operation, x: Any, y: Any) -> Value 
         return None
     if _tiny(f, operation, t, x, y):
         return _straight(f, t, x, y)
+    if _is_put_off(x, t.dtype) and len(dx) == 2 and len(dy) == 1 and y.dtype == t.dtype:
+        times = arrays.Map("multiply", (t.dtype, t.dtype), t.dtype)
+        lazy = Lazy(t.dtype, dx, times, (x, arrays.memory(f, y)), x.cost + 1)
+        return reductions.reduce(f, operation, "sum", lazy, {1}, t.dtype, False, False)
     a, b = operand(f, x, t.dtype), operand(f, y, t.dtype)
     batch = arrays.broadcast_dims(f, operation, [dx[:-2], dy[:-2], ()], None) if _batched(dx, dy) else ()
     dims = (*batch, *dx[-2:-1], *(dy[-1:] if len(dy) > 1 else ()))
@@ -132,6 +139,14 @@ def product(f: FunctionLowering, operation: Operation, x: Any, y: Any) -> Value 
         cost = f.times(cost, d)
     parallel.split(f, batch[0], cost, lambda begin, end: nest(f, list(batch), each, (begin, end)))
     return target
+
+
+def _is_put_off(x: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether a matrix is large and cheap to compute: a product with a vector takes elements as they come."""
+    if not isinstance(x, Lazy) or isinstance(x, Computed) or x.dtype != dtype or dtype.kind != "f":
+        return False
+    known = [d for d in x.dims if isinstance(d, int)]
+    return x.cost <= CHEAP and (len(known) < len(x.dims) or math.prod(known) > FEW_OF_VECTOR)
 
 
 def _result(f: FunctionLowering, operation: Operation, dtype: np.dtype[Any], dims: Any) -> Memory:

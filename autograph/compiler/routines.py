@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from autograph.compiler import arrays, machine
+from autograph.compiler.dims import Dimensions
 from autograph.compiler.elementwise import Lanes
 from autograph.compiler.ir import PROFILE, Builder, Module
 from autograph.compiler.lowering import FunctionLowering
@@ -60,6 +61,7 @@ class _Writer:
         self.routine, self.width = routine, width
         self.module = Module()
         self.b = Builder(self.module, numbered=False)
+        self.dims = Dimensions(self.b)
         self.evaluated: dict[Any, Any] = {}
         self.lanes = Lanes(self.b, width)
         if routine == "copy":

@@ -154,3 +154,50 @@ def test_what_index_arrays_pick_is_a_copy() -> None:
     rows = np.array([3, 1, 1, 30])
     check(fn, X, Y, rows)
     check(loop, X, rows)
+
+
+def _kept_readonly(x: Any) -> Any:
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
+def test_errors_about_arrays_that_are_never_made() -> None:
+    def rows(x: Any, y: Any, i: Any) -> Any:
+        x[i, 1:] = y[i, 1:] * 2.0 + 1.0
+        x[: i + 1] += y[: i + 1] * 3.0 - x[: i + 1]
+        x[0] -= (y * 2.0)[i]
+        return x
+
+    x, y = np.arange(20.0).reshape(4, 5), np.ones((4, 5))
+    for i in (0, 3, 4, -4, -5):
+        check(rows, x, y, i)
+    check(rows, x, np.ones((4, 4)), 2, native=False)
+    check(rows, x, np.ones((3, 5)), 2, native=False)
+    check(rows, _kept_readonly(x), y, 2)
+
+    def scaled(x: Any, y: Any, n: Any) -> Any:
+        return (x[:n] * 2.0 + y) * (y - 1.0), x[:n] + y[: n - 1] * 2.0
+
+    for n in (5, 4, 2, 1):
+        check(scaled, np.arange(5.0), np.ones(5), n)
+
+
+def test_what_is_written_in_a_loop_over_rows_is_not_made() -> None:
+    def update(c: Any, a: Any, alpha: float) -> None:
+        for i in range(a.shape[0]):
+            for k in range(a.shape[1]):
+                c[i, : i + 1] += alpha * a[i, k] * a[: i + 1, k]
+
+    graph = ag.to_graph(update)
+    a = np.arange(42.0).reshape(6, 7)
+    c, d = np.zeros((6, 6)), np.zeros((6, 6))
+    graph(c, a, 0.5)
+    update(d, a, 0.5)
+    np.testing.assert_array_equal(c, d)
+    native = graph.get_native(c, a, 0.5)
+    assert graph.get_native(c, a, 0.5, kind="loops").count("nest") == 1
+    assert (
+        "@ag_large(" not in native.split("define", 1)[1]
+        and "@ag_parallel(" not in native.split("define", 1)[1]
+    )

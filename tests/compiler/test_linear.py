@@ -452,3 +452,19 @@ def test_many_loops_in_one_function() -> None:
     exec(compile(text, "many.py", "exec"), scope)
     given, expected = make((7, 7)), make((7, 7))
     same(ag.to_graph(scope["many"])(given, make((7, 7))), scope["many"](expected, make((7, 7))))
+
+
+def test_a_scaled_matrix_times_a_vector_is_not_stored() -> None:
+    def scaled(a: Any, b: Any, x: Any) -> Any:
+        return 2.0 * a @ x + (a - b) @ x[::-1], 3.0 * a[:0] @ x
+
+    graph = ag.to_graph(scaled)
+    for n, m in ((150, 160), (1, 160), (150, 1), (90, 190), (3, 4)):
+        a, b, x = (np.arange(float(k)) % 7 for k in (n * m, n * m, m))
+        given = a.reshape(n, m), b.reshape(n, m)[:, ::-1], x
+        for got, wanted in zip(graph(*given), scaled(*given)):
+            np.testing.assert_array_equal(got, wanted)
+    with pytest.raises(ValueError, match="mismatch"):
+        graph(np.ones((150, 160)), np.ones((150, 160)), np.ones(150))
+    listing = graph.get_native(np.ones((200, 160)), np.ones((200, 160)), np.ones(160), kind="loops")
+    assert "nest [?, ?]" not in listing
