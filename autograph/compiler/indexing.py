@@ -662,22 +662,34 @@ def positions(f: FunctionLowering, operation: Operation, x: Any, *rest: Any, **o
     mask = _as_mask(f, x)
     if name == "flatnonzero":
         return nonzero(f, _line(f, mask))[0]
-    if name == "argwhere":
-        return _rows_of(f, mask)
+    rank, count = len(mask.dims), count_true(f, mask)
+    if name == "argwhere":  # NumPy makes it of the positions along each axis, and transposes it
+        m = arrays.allocate(f, INT, (rank, count))
+        turned = dataclasses.replace(m, dims=m.dims[::-1], strides=m.strides[::-1], is_object=False)
+        _positions(f, mask, turned)
+        return dataclasses.replace(turned, contiguous=False)
     if id(operation.outputs[0]) in f.plan.objects:
         return None
-    return Tuple(tuple(nonzero(f, mask)))
+    if rank == 1:
+        return Tuple(tuple(nonzero(f, mask)))
+    m = arrays.allocate(f, INT, (count, rank))
+    _positions(f, mask, m)
+    columns = []
+    for axis in range(rank):  # views, as NumPy's are
+        start, root = f.at(m.data, 8 * axis), m.root
+        column = Memory(INT, start, (count,), (8 * rank,), m.slot, False, False, root)
+        columns.append(arrays.view_object(f, column))
+    return Tuple(tuple(columns))
 
 
-def _rows_of(f: FunctionLowering, mask: Memory) -> Memory:
-    target = arrays.allocate(f, INT, (count_true(f, mask), len(mask.dims)))
+def _positions(f: FunctionLowering, mask: Memory, target: Memory) -> None:
+    """Writes the positions of the true elements, a row for each."""
 
     def body(index: list[str], k: str) -> None:
         for axis, i in enumerate(index):
             arrays.store(f, Lanes(f.b), target, [k, str(axis)], (i,))
 
     each_true(f, mask, body, mask.contiguous and len(mask.dims) == 1)
-    return target
 
 
 @rule("np.count_nonzero")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import re
 import threading
 import time
 from typing import Any
@@ -92,20 +91,16 @@ PASSES = (
     "instruction_combine",
     "simplify_cfg",
     "loop_rotate",
-    "new_gvn",
+    "instruction_combine",
     "simplify_cfg",
 )
 """What is run on the IR, in order: its loops are in vectors already, and the default pipeline of LLVM takes
-five times as long for the same code."""
+five times as long for the same code. "new_gvn" is not among them: for some texts its assertions end the
+process, and what it would find is written once already (`ir.Builder`)."""
 
 
 QUICK_LOOPS = "; has loops of numbers"
 """How a text begins whose loops are worth LLVM's own list of passes, vectors and all."""
-
-
-MAX_LOOPS = 100
-"""Loops with which "new_gvn" is still run: with about 200 it ends the process by an assertion of LLVM
-("Seem to have processed the same Value a lot")."""
 
 
 def optimise(text: str, times: dict[str, float] | None = None) -> Any:
@@ -122,10 +117,8 @@ def optimise(text: str, times: dict[str, float] | None = None) -> Any:
         builder.getModulePassManager().run(module, builder)
     else:
         passes = llvm.create_new_module_pass_manager()
-        many = len(re.findall(r"^(?:each|loop)\d+:$", text, re.MULTILINE)) > MAX_LOOPS
         for name in PASSES:
-            if not (many and name == "new_gvn"):
-                getattr(passes, f"add_{name}_pass")()
+            getattr(passes, f"add_{name}_pass")()
         passes.run(module, builder)
     if times is not None:
         times["parse"] = parsed - started

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -118,3 +120,22 @@ def test_bounds_beyond_a_type_do_not_clip(dtype) -> None:
         return np.clip(x, -1, 1000), x.clip(3, 5)
 
     check(f, np.arange(100).astype(dtype), native=False)
+
+
+def test_positions_lie_in_memory_as_those_of_numpy() -> None:
+    def f(x):
+        return (*np.nonzero(x), np.argwhere(x), *np.where(x > 2), np.flatnonzero(x))
+
+    def g(x):
+        i, j = np.nonzero(x)
+        i[0] = 5
+        rows = np.argwhere(x)
+        rows[0] = 7
+        return i, j, rows, rows.sum(0), x[np.nonzero(x)]
+
+    for shape in ((3, 4), (40, 7), (1, 5)):
+        x = np.arange(math.prod(shape)).reshape(shape) % 4
+        for fn in (f, g):
+            check(fn, x, native=False)
+            for mine, want in zip(ag.to_graph(fn)(x), fn(x)):
+                assert mine.strides == want.strides or len(want) < 2
