@@ -1135,10 +1135,9 @@ class FunctionLowering:
     def _shows_given(self, operation: Operation) -> bool:
         """Whether a view is of elements of an array object; if the view must be one, so must the array."""
         given = [t for t in operation.inputs if isinstance(self.env.get(id(t)), Elements)]
-        given = [t for t in given if not self.env[id(t)].fresh]  # type: ignore[attr-defined]
-        if given and id(operation.outputs[0]) in self.plan.objects:
+        if given and id(operation.outputs[0]) in self.plan.objects:  # other views may be objects, too
             self.plan.need(self.plan.objects, given[0])
-        return bool(given)
+        return any(not self.env[id(t)].fresh for t in given)  # type: ignore[attr-defined]
 
     def _keep_identity(self, operation: Operation, result: Value) -> None:
         """An array that is passed on, and needed as an object, must be one where it comes from."""

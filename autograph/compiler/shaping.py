@@ -155,7 +155,8 @@ def _as(
     if m.contiguous:
         return f.as_contiguous(part(m, dims, ()))
     all_known = all(isinstance(d, int) for d in (*m.dims, *m.strides, *dims))
-    if not all_known and not f.is_private(operation.outputs[0]):
+    told = not arrays.in_order(m) and sum(d != 1 for d in dims) > 1  # results would have the order of a view
+    if not all_known and (told or not f.is_private(operation.outputs[0])):
         return None  # a view or a copy
     known = _without_copy(m, dims)
     if known is not None and (not ravel or _is_dense(m)):

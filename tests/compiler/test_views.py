@@ -139,3 +139,48 @@ def test_positions_lie_in_memory_as_those_of_numpy() -> None:
             check(fn, x, native=False)
             for mine, want in zip(ag.to_graph(fn)(x), fn(x)):
                 assert mine.strides == want.strides or len(want) < 2
+
+
+def repeated(x):
+    y = x + 1
+    return [y[:, 0] for _ in range(3)]
+
+
+def several(x):
+    y = x * 2
+    return y[0], y[1:], y.T, y[0]
+
+
+def of_views(x):
+    y = x * 2
+    z = y[1:]
+    return z[:1], z[0], z.T[0]
+
+
+def of_numbers(x):
+    y = np.array([1.0, 2.0, 3.0])
+    return y[:2], y[1:], y[::-1]
+
+
+def chosen(x):
+    y = x + 1 if x[0, 0] > 0 else x + 2
+    return y[0], y[:1]
+
+
+@pytest.mark.parametrize("fn", [repeated, several, of_views, of_numbers, chosen])
+@pytest.mark.parametrize("shape", [(2, 3), (6, 10)])
+def test_views_of_a_small_array_that_is_made_share_its_memory(fn, shape) -> None:
+    x = np.arange(float(math.prod(shape))).reshape(shape)
+    want, got = fn(x), ag.to_graph(fn)(x)
+    same(tuple(want), tuple(got))
+    for i in range(len(want)):
+        assert shared(list(got), got[i]) == shared(list(want), want[i])
+
+
+def test_results_of_a_reshaped_array_have_its_order() -> None:
+    def f(x):
+        return x.reshape(x.shape + (1,)).any(1), x.reshape(x.shape + (1,)).sum(0) + 1
+
+    x = np.asfortranarray(np.arange(1320.0).reshape(2, 20, 33))
+    for mine, want in zip(ag.to_graph(f)(x), f(x)):
+        assert mine.strides == want.strides
