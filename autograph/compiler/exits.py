@@ -141,7 +141,9 @@ class _Loop:
         else:
             self.ends.append((b.block, {i: f.value_of(p) for i, p in enumerate(self.head.params)}))
             b.branch(f.test(test), body, self.after)
-        b.start(work)
+        b.start(work, after=b.block)
+        if not isinstance(test, Known):
+            b.true.setdefault(f.test(test), []).append(work)
         self._region(self.turn, list(self.turn.results))
         b.start(body)
         if self.goes_on:

@@ -250,7 +250,8 @@ class Builder:
         types = [arg[: arg.index(">") + 1] if arg[0] == "<" else arg.split(" ", 1)[0] for arg in args]
         if name not in self.module.functions and name not in self.module.declarations:
             self.module.declare(name, result, *types, attributes=attributes)
-        self.heavy = self.heavy or not (name.startswith("llvm.") or name in COLD)
+        light = name.startswith("llvm.") or name in COLD or "memory(none)" in attributes
+        self.heavy = self.heavy or not light
         text = f"call {result} @{name}({', '.join(args)})"
         if result == "void":
             self.emit(text)

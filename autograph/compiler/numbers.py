@@ -70,6 +70,8 @@ def binary(f: FunctionLowering, operation: Operation, a: Value, b: Value) -> Val
     out = operation.outputs[0]._ag_type
     if name == "pow" and alternatives(out) == (Py(float), Py(int)) and is_scalar(a) and is_scalar(b):
         return _power_of_integers(f, operation, f.number(a), f.number(b))
+    if name == "pow" and alternatives(out) == (Py(complex), Py(float)) and is_scalar(a) and is_scalar(b):
+        return _power_of_reals(f, operation, f.number(a), f.number(b))
     if not (is_scalar(a) and is_scalar(b)) or scalar_dtype(out) is None:
         return None
     x, y = f.number(a), f.number(b)
@@ -96,6 +98,35 @@ def _power_of_integers(f: FunctionLowering, operation: Operation, x: Number, y: 
     low = 0 if x.low is not None and x.low >= 0 else None
     numbers = Number(Py(float), FLOAT, (real,)), Number(Py(int), INT, (whole,), low)
     return Tagged((Py(float), Py(int)), numbers, b.value(f"select i1 {negative}, i8 0, i8 1"))
+
+
+def _power_of_reals(f: FunctionLowering, operation: Operation, x: Number, y: Number) -> Value | None:
+    """x ** y for real numbers of Python, which may be complex where x is negative: then Python is asked."""
+    from autograph.compiler import unions
+
+    if not (x.weak and y.weak and x.dtype.kind in "bif" and y.dtype.kind in "bif"):
+        return None
+    b, types = f.b, (Py(complex), Py(float))
+    p, q = _double(f, x), _double(f, y)
+    result = b.call("double", "pow", f"double {p}", f"double {q}", attributes=LIBM)
+    size = Lanes(b).intrinsic("fabs", "double", result)
+    finite = b.value(f"fcmp olt double {size}, {float_literal(float('inf'))}")
+    natural = b.value(f"fcmp oge double {p}, 0.0")
+    quick, slow, after = b.label("quick"), b.label("slow"), b.label("both")
+    heavy = b.heavy
+    b.branch(b.value(f"and i1 {natural}, {finite}"), quick, slow, unlikely="else")
+    b.start(slow)
+    pointer = f.callback(operation)
+    other = unions.unbox(f, pointer, types)
+    f.decref(pointer)
+    slow_end = b.block
+    b.jump(after)
+    b.start(quick)
+    mine = unions.tagged(f, Number(Py(float), FLOAT, (result,)), types)
+    b.jump(after)
+    b.start(after)
+    b.heavy = heavy
+    return unions.join(f, [mine, other], [quick, slow_end])  # type: ignore[no-any-return]
 
 
 @rule(*("i" + name for name in ARITHMETIC))
@@ -227,7 +258,7 @@ def _joined(
     b.branch(fast, quick, slow, unlikely="else")
     b.start(quick)
     one = compute()
-    quick_end = b.block
+    quick_end, heavy = b.block, b.heavy
     b.start(slow)
     out = operation.outputs[0]
     pointer = f.callback(operation)
@@ -238,6 +269,7 @@ def _joined(
     b.switch(quick_end)
     b.jump(after)
     b.start(after)
+    b.heavy = heavy
     results = []
     for p, q in zip(one, other):
         phi = b.phi(register(dtype))
@@ -849,7 +881,7 @@ def new_complex(f: FunctionLowering, operation: Operation, *args: Value) -> Valu
     return Number(out, dtype, (_double(f, numbers[0]), _double(f, numbers[1])))
 
 
-@rule("ndarray.real", "ndarray.imag", "np.real", "np.imag")
+@rule("complex.real", "complex.imag", "ndarray.real", "ndarray.imag", "np.real", "np.imag")
 def part_of(f: FunctionLowering, operation: Operation, x: Value) -> Value | None:
     """A part of a number, or the view of an array that has this part of its elements."""
     out = operation.outputs[0]._ag_type
@@ -862,6 +894,14 @@ def part_of(f: FunctionLowering, operation: Operation, x: Value) -> Value | None
     if not isinstance(x, (Memory, Lazy, Elements)) or x.dtype.kind != "c":
         return None
     return arrays.part_view(f, x, at)
+
+
+@rule("complex.conjugate")
+def python_conjugate(f: FunctionLowering, operation: Operation, x: Value) -> Value | None:
+    n = f.number(x)
+    if n.dtype.kind != "c":
+        return None
+    return Number(n.type, n.dtype, (n.parts[0], f.b.value(f"fneg double {n.parts[1]}")))
 
 
 @rule("ndarray.conj", "ndarray.conjugate")

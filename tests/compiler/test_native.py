@@ -576,3 +576,30 @@ def test_only_zero_cannot_be_divided_by() -> None:
     for a in (1.5, 3.0, 0.0, -0.0, float("nan"), float("inf"), 1e-320):
         for n in (1, 4, 6):
             check(quotients, a, n, native=False)
+
+
+def test_powers_that_may_be_complex_are_real_for_what_is_not_negative() -> None:
+    def powers(n, x, y):
+        s = 0.0
+        for i in range(1, n):
+            s += i**0.5 + (i * 0.5) ** 2
+        return s, x**y, n**0.5, x**0.5
+
+    values = (0.0, -0.0, 1.5, -1.5, 1e300, float("inf"), float("-inf"), float("nan"), 5e-324)
+    for n in (2, 9, -3):
+        for x in values:
+            for y in (0.5, -0.5, 2.0, 3.5, float("inf")):
+                check(powers, n, x, y, native=False)
+
+
+def test_parts_of_a_complex_number_are_read_without_python() -> None:
+    def turns(c, limit):
+        z = 0j
+        n = 0
+        while n < limit and z.real * z.real + z.imag * z.imag <= 4:
+            z = z * z + c.conjugate()
+            n += 1
+        return n, z, z.real, z.imag
+
+    for c in (0.1 + 0.2j, 1 - 1j, complex("nan"), complex(-0.0, 0.0)):
+        check(turns, c, 50)
