@@ -285,7 +285,9 @@ def _before(f: FunctionLowering, operation: Operation, i: int, param: Tensor, in
     slot = f.new_slot()
     f.set_slot(slot, f.incref(f.get_slot(memory.slot)) if memory.slot is not None else "null")
     if memory.contiguous and id(param) in f.plan.strided:
-        memory = dataclasses.replace(memory, contiguous=False)
+        memory = dataclasses.replace(memory, contiguous=False, ordered=True)
+    ordered = arrays.in_order(memory) and id(param) not in f.plan.unordered
+    memory = dataclasses.replace(memory, ordered=ordered)
     return Carried("memory", param, memory, slot=slot)
 
 
@@ -336,7 +338,7 @@ def _phis(f: FunctionLowering, c: Carried, before: str) -> Value:
     if v.contiguous:
         return f.as_contiguous(Memory(v.dtype, data, dims, (), c.slot, False, True, root))
     strides = tuple(phi("i64", s) for s in v.strides)
-    return Memory(v.dtype, data, dims, strides, c.slot, False, False, root)
+    return Memory(v.dtype, data, dims, strides, c.slot, False, False, root, ordered=v.ordered)
 
 
 def _again(f: FunctionLowering, operation: Operation, carried: list[Carried | None], start: str) -> None:
@@ -383,6 +385,8 @@ def _again(f: FunctionLowering, operation: Operation, carried: list[Carried | No
             memory = arrays.lasting(f, value)
             if c.value.contiguous and not memory.contiguous:
                 f.plan.need(f.plan.strided, c.param)
+            if c.value.ordered and not arrays.in_order(memory):
+                f.plan.need(f.plan.unordered, c.param)
             operands: list[int | str] = [memory.data]
             array = array_type(c.param._ag_type)
             assert array is not None and array.shape is not None

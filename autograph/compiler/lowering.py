@@ -77,6 +77,7 @@ class Plan:
 
     objects: set[int] = dataclasses.field(default_factory=set)  # tensors that must be Python objects
     strided: set[int] = dataclasses.field(default_factory=set)  # carried arrays that are not contiguous
+    unordered: set[int] = dataclasses.field(default_factory=set)  # and those whose axes are in any order
     memory: set[int] = dataclasses.field(default_factory=set)  # small arrays that must not be in registers
     layouts: tuple[int, ...] = ()  # of the arguments, as `backend.layout` gives them
     distinct: bool = True  # no array argument overlaps another

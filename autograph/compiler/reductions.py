@@ -56,15 +56,13 @@ def _names() -> list[str]:
     names = []
     for kind in KINDS:
         names += [f"ndarray.{kind}", f"np.{kind}"]
-    return [*names, "np.amax", "np.amin"]
+    return [*names, "np.amax", "np.amin", "np.average"]
 
 
 @rule(*_names())
 def reduction(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **options: Any) -> Value | None:
-    name = (
-        operation.name.split(".")[1].removeprefix("a")
-        if operation.name in ("np.amax", "np.amin")
-        else operation.name.split(".")[1]
+    name = {"amax": "max", "amin": "min", "average": "mean"}.get(operation.name[3:]) or (
+        operation.name.split(".")[1]
     )
     allowed = {"axis", "keepdims", "dtype"} if name in ("sum", "prod") else {"axis", "keepdims"}
     if len(args) > 1 or set(options) - allowed or not isinstance(x, Value):

@@ -248,6 +248,11 @@ def _lower(f: FunctionLowering, operation: Operation, *args: Any, **options: Any
         return RULES[operation.name](f, operation, *args, **options)  # a list keeps the class of its items
     tensors = list({id(t): t for t in operation.inputs if isinstance(f.env.get(id(t)), Tagged)}.values())
     given: list[Any] = [f.env[id(t)] for t in tensors]
+    if len(tensors) == 1 and (dtype := _computed_in(f, operation, given[0])) is not None:
+        f.env[id(tensors[0])] = _merged(f, operation, given[0], dtype)
+        made = RULES[operation.name](f, operation, *f.operands(operation.args))
+        f.env[id(tensors[0])] = given[0]
+        return made
     combinations = list(itertools.product(*(v.types for v in given)))
     if len(combinations) > MOST:
         return None
@@ -300,6 +305,41 @@ def _lower(f: FunctionLowering, operation: Operation, *args: Any, **options: Any
         f.dead = True
         return Known(None)
     return join(f, found, ends) if operation.outputs else Known(None)
+
+
+ARITHMETIC = frozenset({"add", "sub", "mul", "truediv", "iadd", "isub", "imul", "itruediv"})
+"""Operations of an array of floats and a number that are computed in the array's dtype."""
+
+
+def _computed_in(f: FunctionLowering, operation: Operation, number: Tagged) -> np.dtype[Any] | None:
+    """The dtype of an array of floats that a number of several types becomes, whichever it is of."""
+    if operation.kwargs or not (operation.name in ARITHMETIC or operation.name == "set_item"):
+        return None
+    operands = [f.value_of(a) if isinstance(a, Tensor) else a for a in operation.args]
+    stored = operation.name == "set_item"
+    places = operands[:1] if stored and operands[-1] is number else [] if stored else operands
+    array = next((v for v in places if isinstance(v, (Memory, Elements, Lazy))), None)
+    if array is None or array.dtype.kind != "f":
+        return None
+    for t in number.types:
+        weak = isinstance(t, Py) and t.cls in (bool, int, float)
+        if (
+            not weak
+            and t != Scalar(array.dtype)
+            and not (stored and isinstance(t, Scalar) and t.dtype.kind in "biuf")
+        ):
+            return None
+    return array.dtype
+
+
+def _merged(f: FunctionLowering, operation: Operation, number: Tagged, dtype: np.dtype[Any]) -> Number:
+    """A number of several types as one of a dtype."""
+    parts = [arrays.convert(f, operation, n, dtype).ir for n in number.numbers]
+    found = parts[0]
+    for place, ir in enumerate(parts[1:], 1):
+        kind = register(dtype)
+        found = f.b.value(f"select i1 {_is(f, number, place)}, {kind} {ir}, {kind} {found}")
+    return Number(Scalar(dtype), dtype, (found,))
 
 
 def _only(

@@ -201,3 +201,28 @@ def test_what_is_written_in_a_loop_over_rows_is_not_made() -> None:
         "@ag_large(" not in native.split("define", 1)[1]
         and "@ag_parallel(" not in native.split("define", 1)[1]
     )
+
+
+def test_views_that_a_loop_carries_keep_their_order() -> None:
+    def react(n: Any, x: Any) -> Any:
+        a, b = np.zeros((8, 9)), np.ones((8, 9))
+        u, v = a[1:-1, 1:-1], b[1:-1, 1:-1]
+        u[:] = x
+        for _ in range(n):
+            d = a[:-2, 1:-1] + a[2:, 1:-1] - 2.0 * u
+            u += 0.1 * d - v * u
+            v += u * v - 0.5
+        return a, b, u + v
+
+    check(react, 5, np.arange(42.0).reshape(6, 7))
+
+    def turned(n: Any, x: Any) -> Any:
+        u = x[1:, 1:]
+        for _ in range(n):
+            u = u.T
+            u += 1.0
+        return u * 2.0
+
+    for n in (0, 1, 2):
+        check(turned, n, np.arange(36.0).reshape(6, 6), native=False)
+    check(lambda x: (np.average(x), np.average(x, axis=0)), np.arange(12.0).reshape(3, 4))

@@ -306,3 +306,38 @@ def test_a_name_that_may_be_unbound_is_in_registers() -> None:
     text = f.get_native(np.arange(3.0), 2, kind="loops")
     assert "at: unbound|int" in text or "at: int|unbound" in text
     assert "in objects" not in text
+
+
+def sums(x, out, limit):
+    for i in range(len(x)):
+        s = 0
+        for v in x[: i + 1]:
+            if v < limit:
+                s += v
+        out[i, 1] = s
+        out[i, 0] = s if i % 2 else True
+    return out * s - (1.0 if limit > 0 else 2), s / (out + 3.0)
+
+
+@pytest.mark.parametrize("limit", [0.5, -1.0])
+def test_a_number_of_several_types_in_arrays_of_floats(limit: float) -> None:
+    x = np.random.default_rng(0).integers(0, 10, 12) / 10
+    check(sums, x, np.zeros((12, 2)), limit)
+    check(sums, x, np.zeros((12, 2), np.float32), limit, native=False)
+    check(sums, x, np.zeros((12, 2), np.int64), limit, native=False)
+    check(sums, np.arange(5), np.zeros((5, 2), np.float32), 3, native=False)
+
+
+def test_in_place_with_a_number_of_several_types() -> None:
+    def scaled(x, n):
+        top = max(1, x.max())
+        x /= top
+        k = n if n > 2 else 0.5
+        x *= k
+        x -= max(1.0, x[0])
+        return x, k - x
+
+    for n in (1, 5):
+        check(scaled, np.arange(20.0), n)
+        check(scaled, np.arange(20.0, dtype=np.float32), n, native=False)
+        check(scaled, np.arange(20), n, native=False)
