@@ -89,9 +89,15 @@ def reduction(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **o
     out = operation.outputs[0]._ag_type
     t = array_type(out)
     dtype = t.dtype if t is not None else scalar_dtype(out)
-    if dtype is None or (t is None and len(axes) != len(dims)) or not dims:
+    if dtype is None or (t is None and len(axes) != len(dims)) or not axes:
         return None
+    if operation.name == "np.average":  # it divides by the size of the result
+        kept = [d for a, d in enumerate(dims) if a not in axes]
+        if not all(isinstance(d, int) and d > 0 for d in kept):
+            return None
     if x.dtype.kind == "c":
+        if dtype != x.dtype:
+            return None
         from autograph.compiler import reducing
 
         return reducing.of_complex(f, operation, name, x, axes, keep.value is True, t is None)

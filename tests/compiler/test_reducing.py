@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -88,3 +89,31 @@ def test_running(dtype: Any) -> None:
     check(lambda x: np.cumsum(x * 2) + 1, x)
     check(lambda z: (np.cumsum(z), np.cumsum(z[::-1])), X + 1j)
     check(lambda x: np.cumsum(x), np.array([-0.0, -0.0]))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int8, np.uint8, np.bool_, np.complex128])
+def test_over_no_axes(dtype) -> None:
+    def f(x):
+        return x.sum(axis=()), x.max(axis=()), x.any(axis=()), np.mean(x, axis=(), keepdims=True)
+
+    for shape in ((3,), (3, 4), (0, 4), (5, 40)):
+        check(f, np.arange(math.prod(shape)).reshape(shape).astype(dtype), native=False)
+
+
+def test_sums_of_complex_numbers_have_the_dtype_that_is_asked_for() -> None:
+    def f(x):
+        return x.sum(dtype=np.float32), x.sum(axis=0, dtype=np.complex64), np.sum(x, dtype=complex)
+
+    for kind in (np.complex64, np.complex128):
+        check(f, (np.arange(40) * (1 + 1j)).astype(kind).reshape(4, 10), native=False)
+
+
+def test_averages_of_nothing_raise() -> None:
+    def f(x):
+        return np.average(x, axis=0), np.average(x, axis=-1)
+
+    check(f, np.ones((3, 4)), native=False)
+    compiled = ag.to_graph(f)
+    for shape in ((4, 0), (0, 4), (0, 0)):
+        with pytest.raises(ZeroDivisionError, match="division by zero"):
+            compiled(np.ones(shape))
