@@ -13,6 +13,7 @@ from autograph.transforms.dead_carried import dead_carried
 from autograph.transforms.fold import fold
 from autograph.transforms.inline import inline
 from autograph.transforms.licm import licm
+from autograph.transforms.loads import loads
 from autograph.transforms.prune import prune
 from autograph.transforms.simplify import simplify
 
@@ -24,6 +25,7 @@ __all__ = [
     "fold",
     "inline",
     "licm",
+    "loads",
     "optimise",
     "prune",
     "simplify",
@@ -37,6 +39,7 @@ PIPELINE: list[Pass] = [
     simplify,  # after fold: tests that are known decide branches
     compose,
     dead_carried,  # after simplify: a branch that gives the same either way changes nothing
+    loads,  # before cse: reads of one name become one
     cse,  # after dead_carried: operands of inner loops are those outside
     licm,  # after cse: what is equal is moved once
     prune,  # last: removes what the others left unused
