@@ -109,8 +109,10 @@ def signature(value: Any, memo: dict[int, int] | None = None) -> Hashable:
     if cls in (bool, int, float, complex):
         return cast(Hashable, cls)
     if isinstance(value, np.generic):
-        return ("scalar", value.dtype)
+        return ("scalar", value.dtype) if value.dtype.char not in _TWINS else ("twin", value.dtype.char)
     if cls is np.ndarray:
+        if value.dtype.char in _TWINS:
+            return ("twin", value.dtype.char)  # equal to another dtype, but a trace refuses it
         return ("array", value.dtype, value.shape)
     if cls is Spec:
         return ("spec", value)
@@ -192,7 +194,18 @@ def _digits(value: int) -> str:
     return str(value) if abs(value) < 10**40 else f"of {value.bit_length()} bits"
 
 
+_TWINS = frozenset(c for c in "bBhHiIlLqQ" if np.dtype(c).type is not np.dtype(np.dtype(c).str).type)
+"""Integer dtypes that equal others, but have numbers of another class: `np.longlong` where int64 is `long`."""
+
+
 def _check_dtype(dtype: np.dtype[Any]) -> None:
+    if dtype.char in _TWINS:
+        raise StagingError(
+            f"a value has the dtype np.{dtype.type.__name__}",
+            why="It equals the dtype of np." + np.dtype(dtype.str).type.__name__ + ", but its numbers have "
+            "another class, which a graph does not tell apart.",
+            instead=f"Convert it: x.astype(np.{np.dtype(dtype.str).type.__name__}).",
+        )
     if not dtype.isnative:
         raise StagingError(
             f"a value has the dtype {dtype!r}, whose bytes are in foreign order",

@@ -119,3 +119,24 @@ def test_length_1_axes_of_any_stride_do_not_hide_overlaps() -> None:
     for k in (0, 1, 2):
         same(f(*overlapping(k)), compiled(*overlapping(k)))
     same(f(np.zeros((1, 50)), np.ones(50)), compiled(np.zeros((1, 50)), np.ones(50)))
+
+
+@pytest.mark.parametrize("code", ["q", "Q", "l", "L", "i", "I", "p"])
+def test_integers_of_another_class_than_their_dtype_tells_are_refused(code) -> None:
+    def f(x):
+        return x[0], x + 1, x.sum()
+
+    def g(items):
+        return items[0] + 1
+
+    plain = np.dtype(np.dtype(code).str)
+    for fn, wrapped in ((f, lambda x: x), (g, lambda x: [x[0]])):
+        compiled = ag.to_graph(fn)
+        compiled(wrapped(np.arange(1, 4).astype(plain)))
+        x = wrapped(np.arange(1, 4).astype(code))
+        if np.dtype(code).type is plain.type:
+            same(fn(x), compiled(x))
+            continue
+        for _ in range(2):
+            with pytest.raises(StagingError, match="another class"):
+                compiled(x)
