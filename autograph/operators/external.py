@@ -195,7 +195,7 @@ def _digits(value: int) -> str:
 
 
 _TWINS = frozenset(c for c in "bBhHiIlLqQ" if np.dtype(c).type is not np.dtype(np.dtype(c).str).type)
-"""Integer dtypes that equal others, but have numbers of another class: `np.longlong` where int64 is `long`."""
+"""Integer dtypes that equal others, but have numbers of another class: often `np.longlong`."""
 
 
 def _check_dtype(dtype: np.dtype[Any]) -> None:
