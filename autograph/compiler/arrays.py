@@ -999,6 +999,8 @@ def position(
         assert n.low is not None
         if -f.dims.least(dim) <= n.low < f.dims.least(dim):
             return f.plus(dim, n.low) if n.low < 0 else n.low
+    if not unsigned and (n.low is None or n.low < 0) and f.dims.natural(ir):
+        n = dataclasses.replace(n, low=0)
     if n.low is not None and n.low >= 0 and not unsigned and f.dims.below(ir, dim):
         return ir
     if f.quick is not None and not is_constant and f.quick.inside(n, dim):
@@ -1368,7 +1370,7 @@ def _overlaps(f: FunctionLowering, source: Any, target: Memory) -> bool:
         return False
     if _same(source, target):
         return False  # each element is read just before it is written
-    return f.may_alias(source.root, target.root) and not overlaps.apart(f.b, source, target)
+    return f.may_alias(source.root, target.root) and not overlaps.apart(f.b, source, target, f.dims.bounds)
 
 
 def _write(f: FunctionLowering, target: Memory, v: Any) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 from autograph.compiler.backend import HUGE, LARGE
 from autograph.compiler.ir import Builder
-from autograph.compiler.overlaps import terms
+from autograph.compiler.overlaps import least, terms
 
+_LESS = re.compile(r"icmp slt i64 (%\S+), (\S+)$")
 _MOVED = re.compile(r"add nsw i64 (%\S+), (-?\d+)$")
 
 
@@ -19,6 +20,7 @@ class Dimensions:
         self.b = b
         self.large: set[str] = set()
         self.seen: dict[str, list[tuple[str, int, int]]] = {}  # block from which on bounds hold, and these
+        self.smaller: dict[str, list[tuple[str, str]]] = {}  # block from which on it is less than another one
         self.names: dict[int, str] = {}  # by the code of a size in `backend.sizes`
 
     def shared(
@@ -98,12 +100,36 @@ class Dimensions:
         step = far.pop("", 0)
         if not any(far.values()):
             return step >= 0
+        room = least({**far, "": step}, self.bounds)
+        if room is not None and room >= 0:
+            return True
         own = terms(self.b, x)
         step = own.pop("", 0)
         names = [name for name, factor in own.items() if factor]
         if len(names) != 1 or own[names[0]] != 1 or step > 1:
             return False
         return self.b.is_true(f"icmp slt i64 {names[0]}, {d}")
+
+    def less(self, test: str) -> None:
+        """Notes what a test tells that holds from here on, if it compares two integers."""
+        origin = self.b.origins.get(test)
+        match = _LESS.match(origin) if isinstance(origin, str) else None
+        if match:
+            self.smaller.setdefault(match[1], []).append((self.b.block, match[2]))
+
+    def natural(self, x: Any) -> bool:
+        """Whether an integer is surely not negative, as `n - 2 - i` is not where i is less than n - 2."""
+        own = terms(self.b, x)
+        found = least(own, self.bounds)
+        if found is not None and found >= 0:
+            return True
+        for name, factor in own.items():
+            for block, limit in self.smaller.get(name, ()) if factor == -1 else ():
+                rest = terms(self.b, limit, -1, {**own, name: 0, "": own.get("", 0) + 1})
+                found = least(rest, self.bounds)
+                if found is not None and found >= 0 and self.b.follows(block):
+                    return True
+        return False
 
     def below(self, x: Any, d: Any) -> bool:
         """Whether an integer is surely less than a dimension."""

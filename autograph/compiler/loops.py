@@ -106,6 +106,11 @@ def lower_checked(f: FunctionLowering, operation: Operation) -> None:
     b.start(work, after=b.block)
     if not isinstance(test, Known):
         b.true.setdefault(f.test(test), []).append(work)
+        f.dims.less(f.test(test))
+    for param, inner in zip(head.params, turn.params):
+        counter = f.env[id(inner)]
+        if id(param) in f.counters and isinstance(counter, Number) and counter.low is not None:
+            f.dims.note(counter.ir, counter.low, 2**62 if counter.high is None else counter.high)
     goes_on = f.region(turn)
     if goes_on:
         f.flush()

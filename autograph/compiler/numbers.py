@@ -326,6 +326,9 @@ def _bounds(name: str, x: Number, y: Number) -> tuple[int | None, int | None]:
     if None in (x.low, x.high, y.low, y.high):
         if name == "add" and x.low is not None and y.low is not None:
             return (x.low + y.low if x.low >= 0 and y.low >= 0 else None), None
+        if name == "sub":
+            low = None if x.low is None or y.high is None else x.low - y.high
+            return low, None if x.high is None or y.low is None else x.high - y.low
         if name == "mul" and x.low is not None and y.low is not None and x.low >= 0 and y.low >= 0:
             return x.low * y.low, None
         return None, None
@@ -336,6 +339,14 @@ def _bounds(name: str, x: Number, y: Number) -> tuple[int | None, int | None]:
         return x.low - y.high, x.high - y.low
     products = [p * q for p in (x.low, x.high) for q in (y.low, y.high)]
     return min(products), max(products)
+
+
+def _never_overflows(name: str, x: Number, y: Number) -> bool:
+    """Whether a sum or difference has 64 bits, whatever its operands are within their bounds."""
+    a, b = (-(2**63) if n.low is None else n.low for n in (x, y))
+    c, d = (2**63 - 1 if n.high is None else n.high for n in (x, y))
+    low, high = (a + b, c + d) if name == "add" else (a - d, c - b)
+    return name != "mul" and _fits(low, high)
 
 
 def _fits(low: int | None, high: int | None) -> bool:
@@ -356,8 +367,12 @@ def _integer(f: FunctionLowering, operation: Operation, name: str, x: Number, y:
         return Number(out, INT, (b.value(f"{fits} {x.ir}, {y.ir}"),), low, None, line)
     if name in ("add", "sub", "mul"):
         low, high = _bounds(name, x, y)
-        if id(operation) in f.plain_adds or _fits(low, high):
-            return number(b.value(f"{fits} {x.ir}, {y.ir}"), low, high if _fits(low, high) else None)
+        if id(operation) in f.plain_adds or _fits(low, high) or _never_overflows(name, x, y):
+            if name != "mul" and y.ir.lstrip("-").isdigit() and x.ir.startswith("%") and not f.taken:
+                ir = str(f.plus(x.ir, int(y.ir) if name == "add" else -int(y.ir)))
+            else:
+                ir = b.value(f"{fits} {x.ir}, {y.ir}")
+            return number(ir, low, high if high is not None and high < 2**63 else None)
         if name == "mul" and (_constant(x) in ADDED or _constant(y) in ADDED):
             return _by_sum(f, operation, *((x, y) if _constant(y) in ADDED else (y, x)))
         pair = b.call("{ i64, i1 }", f"llvm.s{name}.with.overflow.i64", f"i64 {x.ir}", f"i64 {y.ir}")
@@ -925,6 +940,11 @@ def range_length(f: FunctionLowering, operation: Operation, *args: Value) -> Val
     start, stop, step = ("0", whole[0], "1") if len(whole) == 1 else (*whole, "1")[:3]
     out = operation.outputs[0]._ag_type
     first = numbers[0].low if len(whole) > 1 else 0
+    if step in ("1", "-1"):
+        turns = f.dims.minus(stop, start) if step == "1" else f.dims.minus(start, stop)
+        bounds = None if turns is None else f.dims.bounds(turns)
+        if bounds is not None and bounds[0] >= 0:
+            return Number(out, INT, (str(turns),), *bounds)
     if step == "1" and first is not None and first >= 0:
         end = b.call("i64", "llvm.smax.i64", f"i64 {stop}", f"i64 {start}")
         return Number(out, INT, (end if start == "0" else b.value(f"sub nsw i64 {end}, {start}"),), 0)
@@ -988,7 +1008,12 @@ def range_item(
     low = None
     if at.low is not None and first.low is not None and by.low is not None and by.low >= 0:
         low = first.low + at.low * by.low
-    return Number(operation.outputs[0]._ag_type, INT, (ir,), low, None, line)
+    elif f.dims.natural(ir):
+        low = 0
+    high = None
+    if first.high is not None and by.high is not None and by.high <= 0 and at.low is not None and at.low >= 0:
+        high = first.high + at.low * by.high
+    return Number(operation.outputs[0]._ag_type, INT, (ir,), low, high, line)
 
 
 @rule("is")

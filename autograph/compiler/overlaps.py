@@ -6,7 +6,9 @@ addresses are computed: as sums of products, whose difference is a number.
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Callable
 
 from autograph.compiler.ir import Builder
 from autograph.compiler.values import Memory
@@ -18,7 +20,7 @@ MANY = 16
 """With more multiples of a stride to try, arrays are taken to meet."""
 
 Terms = dict[str, int]
-"""A sum: the factor of each name; "" is the name of 1."""
+"""A sum: the factor of each name, or product of names; "" is the name of 1."""
 
 
 def terms(b: Builder, operand: str | int, factor: int = 1, found: Terms | None = None) -> Terms:
@@ -51,6 +53,10 @@ def terms(b: Builder, operand: str | int, factor: int = 1, found: Terms | None =
         for one, other in ((2, 3), (3, 2)):
             if not total[one].startswith("%"):
                 return terms(b, total[other], factor * int(total[one]), found)
+        for (x, p), (y, q) in itertools.product(terms(b, total[2]).items(), terms(b, total[3]).items()):
+            name = "*".join(sorted(name for name in (x, y) if name))
+            found[name] = found.get(name, 0) + factor * p * q
+        return found
     found[text] = found.get(text, 0) + factor
     return found
 
@@ -62,13 +68,47 @@ def distance(b: Builder, x: Memory, y: Memory) -> int | None:
     return None if any(difference.values()) else far
 
 
-def apart(b: Builder, x: Memory, y: Memory) -> bool:
+Bounds = Callable[[str], "tuple[int, int] | None"]
+"""Tells between what a dimension surely is."""
+
+
+def apart(b: Builder, x: Memory, y: Memory, bounds: Bounds) -> bool:
     """Whether two arrays surely have no element in common."""
-    far = distance(b, x, y)
-    steps = _steps(x, y)
-    if far is None or steps is None:
+    far, steps = distance(b, x, y), _steps(x, y)
+    size = max(x.dtype.itemsize, y.dtype.itemsize)
+    if far is not None and steps is not None:
+        return not _meet(far, steps, size)
+    one, other = ([(s, d) for s, d in zip(m.strides, m.dims) if d != 1] for m in (x, y))
+    if len(one) != 1 or len(other) != 1 or one[0][0] != other[0][0]:
         return False
-    return not _meet(far, steps, max(x.dtype.itemsize, y.dtype.itemsize))
+    stride = one[0][0]
+    if isinstance(stride, str):
+        steps_far = least(terms(b, stride), bounds)
+        return far is not None and abs(far) >= size and steps_far is not None and steps_far >= abs(far) + size
+    if stride < 0:
+        return False
+    for first, second, length in (
+        (x, y, other[0][1]),
+        (y, x, one[0][1]),
+    ):  # the first one lies behind the second
+        room = terms(b, length, -stride, terms(b, second.data, -1, terms(b, first.data)))
+        room[""] = room.get("", 0) + stride - size
+        left = least(room, bounds)
+        if left is not None and left >= 0:
+            return True
+    return False
+
+
+def least(total: Terms, bounds: Bounds) -> int | None:
+    """What a sum is at least, where that is known."""
+    found = total.get("", 0)
+    for name, factor in total.items():
+        if name and factor:
+            limits = bounds(name)
+            if limits is None:
+                return None
+            found += factor * limits[0 if factor > 0 else 1]
+    return found
 
 
 def ahead(b: Builder, source: Memory, target: Memory) -> bool:

@@ -50,6 +50,41 @@ def counted(x, y):
     return total
 
 
+def backwards(x, y):
+    n = x.shape[0]
+    for j in range(n - 2, 0, -1):
+        x[j] = x[j + 1] - y[j - 1] + x[: j + 1].sum()
+    for j in range(n - 1, -1, -1):
+        x[: n - j] += x[j]
+        x[j - 1] -= y[j]
+    for j in range(n - 3, -3, -1):
+        x[j] += j
+    for j in range(3, n):
+        y[j - 3] = x[j] + y[j - n]
+    return x[n - 1 :], y
+
+
+def past_the_end(x, y):
+    n = x.shape[0]
+    for j in range(n, -1, -1):
+        y[j - 1] += x[j - n - 1]
+        x[j] = j
+    return x
+
+
+def rows_apart(x, y):
+    n = x.shape[0]
+    z = np.zeros((n, n + 3))
+    for j in range(1, n - 1):
+        z[j, 1:-1] = z[j - 1, 1:-1] + x[:1] - z[j, :-2]
+        z[1:-1, j] = z[1:-1, j + 1] * 0.5 + z[:-2, j] + j
+    for j in range(n - 2, 0, -1):
+        z[j, 1:-1] = z[j + 1, 1:-1] * y[:1] + z[j, 2:]
+        z[1:-1, j] = z[1:-1, j + 1] - z[1:-1, j - 1]
+        z[j, : n - 1] += z[j + 1, 1:n]
+    return z
+
+
 def ends(x, y):
     return x[0] + y[-1], x[15] * y[-16], x[2:][1], y[: y.shape[0] - 1] * 2.0
 
@@ -60,7 +95,7 @@ def again(x, y):
     return x[0] + again(x[::2], y)
 
 
-FUNCTIONS = [broadcast, neighbours, written, counted, ends, again]
+FUNCTIONS = [broadcast, neighbours, written, counted, backwards, past_the_end, rows_apart, ends, again]
 
 
 @pytest.mark.parametrize("fn", FUNCTIONS)

@@ -150,7 +150,7 @@ def test_apart_and_ahead_are_true() -> None:
             y.strides = tuple(-int(s) for s in y.strides)
         y.data = b.value(f"getelementptr i8, ptr %x, i64 {b.value(f'add nsw i64 {far}, 0')}")
         one, two = places(x, 0), places(y, far)
-        if apart(b, x, y):
+        if apart(b, x, y, lambda name: None):
             counts["apart"] += 1
             assert not any(abs(p - q) < 8 for p in one for q in two)
         if ahead(b, x, y):  # what is read in a turn was not written in a turn before it
