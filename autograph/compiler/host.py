@@ -124,12 +124,29 @@ def _is_quiet(operation: Operation) -> bool:
     kinds = [m for t in operation.inputs for m in members(t._ag_type)]
     if operation.name in ("print", "host_call", "new_list", "new_dict", "new_set", "cell", "closure"):
         return True
+    made = [m for t in operation.outputs for m in members(t._ag_type)]
+    if operation.name.partition(".")[0] in _OWN:
+        return True
+    if not operation.name.startswith("np.") and not _numpy(kinds + made):
+        return True
     kernel = operation.op.kernel
     home = getattr(kernel, "__module__", None) or getattr(kernel, "__objclass__", type(kernel)).__module__
     return home in _QUIET and not any(
         isinstance(m, (Array, Scalar))
         or (isinstance(m, Const) and isinstance(m.value, (np.ndarray, np.generic)))
         for m in kinds
+    )
+
+
+_OWN = frozenset({"str", "bytes", "int", "float", "complex", "dict", "set", "range"})
+"""Classes whose methods compute nothing with what they are given or hold."""
+
+
+def _numpy(types: list[Type]) -> bool:
+    """Whether values of some of the types may be NumPy's, or hold such values."""
+    return not all(
+        isinstance(m, Py) or (isinstance(m, Const) and type(m.value) in (bool, int, float, complex, str))
+        for m in types
     )
 
 
@@ -171,9 +188,24 @@ def kernel_call(
 
     plain = all(type(leaf) is _Hole for leaf in tree[0]) and not tree[1]
     ordered = plain and [leaf.index for leaf in tree[0]] == list(range(len(tree[0])))
-    if ordered and not must_raise and not check_int and expected is None:
+    if not ordered or must_raise:
+        return call
+    if expected is None:
         return kernel
-    return call
+    if not isinstance(expected, Py):
+        return call
+    cls = expected.cls
+
+    def quick(*values: Any) -> Any:
+        value = kernel(*values)
+        is_expected = type(value) is cls
+        if not is_expected:
+            interpreter._check(value, instruction)
+        elif check_int and not -(2**63) <= value < 2**63:
+            raise interpreter._overflow(operation)
+        return value
+
+    return quick
 
 
 def _fits(expected: Type | None) -> Callable[[Any], bool]:
@@ -197,6 +229,9 @@ def _filler(tree: Any) -> Callable[[tuple[Any, ...]], Any]:
     if type(tree) is tuple:
         if all(type(leaf) is _Hole for leaf in tree) and len(tree) > 1:
             return operator.itemgetter(*[leaf.index for leaf in tree])
+        if len(tree) == 1 and type(tree[0]) is _Hole:
+            at = tree[0].index
+            return lambda values: (values[at],)
         parts = [_filler(part) for part in tree]
         return lambda values: tuple([part(values) for part in parts])
     return lambda values: map_tree(lambda leaf: values[leaf.index] if type(leaf) is _Hole else leaf, tree)

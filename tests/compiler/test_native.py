@@ -603,3 +603,25 @@ def test_parts_of_a_complex_number_are_read_without_python() -> None:
 
     for c in (0.1 + 0.2j, 1 - 1j, complex("nan"), complex(-0.0, 0.0)):
         check(turns, c, 50)
+
+
+def test_kernels_of_python_are_called_and_checked() -> None:
+    def called(n, text, table):
+        bits = n.bit_length()
+        rounded = round(n / 7, 2)
+        joined = text + str(n)
+        table[n % 3] = table.get(n % 3, 0) + n
+        return bits, rounded, joined.upper(), len(joined), table, joined == text
+
+    for n in (0, 5, -(2**63), 2**62 + 1):
+        check(called, n, "x", {0: 1}, native=False)
+
+
+def test_an_integer_that_a_kernel_makes_may_be_too_large() -> None:
+    @ag.to_graph
+    def parsed(text):
+        return int(text) + 0
+
+    assert parsed("9223372036854775807") == 2**63 - 1
+    with pytest.raises(ag.errors.IntegerOverflow):
+        parsed("9223372036854775808")
