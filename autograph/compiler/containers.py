@@ -194,6 +194,41 @@ def length(f: FunctionLowering, operation: Operation, x: Value) -> Value | None:
     return None
 
 
+@rule("has_index")
+def has_index(f: FunctionLowering, operation: Operation, x: Value, index: Value) -> Value | None:
+    """Whether a loop over a list has an item left."""
+    size = length(f, operation, x)
+    if not isinstance(size, Number) or not isinstance(index, Number) or index.dtype != Py_INT:
+        return None
+    return Number(Py(bool), np.dtype(bool), (f.b.value(f"icmp slt i64 {index.ir}, {size.ir}"),))
+
+
+def truth(f: FunctionLowering, operation: Operation, x: Value) -> Value | None:
+    """Whether a list has items, or has none."""
+    size = length(f, operation, x) if is_list(f, x) else None
+    if not isinstance(size, Number):
+        return None
+    test = "ne" if operation.name == "bool" else "eq"
+    return Number(Py(bool), np.dtype(bool), (f.b.value(f"icmp {test} i64 {size.ir}, 0"),))
+
+
+@rule("list.pop")
+def pop(f: FunctionLowering, operation: Operation, x: Value, *where: Any, **options: Any) -> Value | None:
+    """Takes the last item from a list."""
+    size = length(f, operation, x) if is_list(f, x) else None
+    if where or options or f.graph.host or not isinstance(size, Number):
+        return None
+    b, out = f.b, operation.outputs[0]
+    f.guard(b.value(f"icmp ne i64 {size.ir}, 0"), operation)
+    last = b.value(f"sub i64 {size.ir}, 1")
+    things = f.get_slot(x.slot)  # type: ignore[attr-defined]
+    base = b.value(f"load ptr, ptr {f.at(things, ITEMS)}")
+    item = f.incref(b.value(f"load ptr, ptr {b.value(f'getelementptr ptr, ptr {base}, i64 {last}')}"))
+    status = b.call("i32", "PyList_SetSlice", f"ptr {things}", f"i64 {last}", f"i64 {size.ir}", "ptr null")
+    _check(f, operation, b.value(f"icmp ne i32 {status}, 0"))
+    return f.unbox(item, out._ag_type, out)
+
+
 def tuple_item(f: FunctionLowering, operation: Operation, x: Value, index: Any) -> Value | None:
     if not isinstance(x, Object) or not isinstance(x.type, TupleT) or not isinstance(index, Known):
         return None

@@ -593,7 +593,9 @@ def unary(f: FunctionLowering, operation: Operation, a: Value) -> Value | None:
 @rule("not", "bool")
 def truth(f: FunctionLowering, operation: Operation, a: Value) -> Value | None:
     if not is_scalar(a):
-        return None
+        from autograph.compiler import containers
+
+        return containers.truth(f, operation, a)
     out = operation.outputs[0]._ag_type
     x = f.number(a)
     test = Lanes(f.b).cast(x.parts, x.dtype, BOOL)[0]

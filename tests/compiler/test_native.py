@@ -625,3 +625,67 @@ def test_an_integer_that_a_kernel_makes_may_be_too_large() -> None:
     assert parsed("9223372036854775807") == 2**63 - 1
     with pytest.raises(ag.errors.IntegerOverflow):
         parsed("9223372036854775808")
+
+
+def test_lists_are_walked_and_popped_without_python() -> None:
+    def walk(n):
+        found = []
+        for i in range(n):
+            found.append(i * i)
+        total = 0
+        for v in found:
+            total += v
+            if v == 16:
+                found.append(1000)
+        return total, found
+
+    def tree(n):
+        stack = [1]
+        count = 0
+        while stack:
+            k = stack.pop()
+            count += 1
+            if k < n:
+                stack.append(2 * k)
+                stack.append(2 * k + 1)
+        return count, stack, not stack
+
+    def mixed(n):
+        stack = [1, 2.5]
+        for i in range(n):
+            stack.append(i / 2)
+            stack.append(i)
+        last = stack.pop()
+        return last, stack.pop(), stack
+
+    def drained(n):
+        stack = [n]
+        total = 0
+        while total < 100:
+            total += stack.pop()
+        return total
+
+    def of_arrays(x, n):
+        stack = [x]
+        for i in range(n):
+            top = stack.pop()
+            stack.append(top + i)
+        return stack.pop(), len(stack)
+
+    for n in (0, 1, 3, 6, 40):
+        for fn in (walk, tree, mixed, drained):
+            check(fn, n, native=False)
+        check(of_arrays, np.arange(3.0), n, native=False)
+
+
+def test_a_list_that_holds_the_only_reference_lets_go_of_what_is_popped() -> None:
+    @ag.to_graph
+    def last(things):
+        return things.pop()
+
+    x = np.arange(4.0)
+    things = [np.zeros(2), x]
+    count = sys.getrefcount(x)
+    assert last(things) is x
+    assert len(things) == 1
+    assert sys.getrefcount(x) == count - 1
