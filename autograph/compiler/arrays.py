@@ -1062,13 +1062,14 @@ def _stepped(
     """A slice whose step is negative or not known, as CPython resolves it."""
     b = f.b
     if isinstance(step, Number):
-        if step.dtype.kind not in "iu":
+        if step.dtype.kind not in "iu" or step.dtype == np.uint64:
             return None
         by = Lanes(b).cast(step.parts, step.dtype, INT)[0]
         if step.low is None or step.low <= 0:
             f.guard(b.value(f"icmp ne i64 {by}, 0"), operation)
-        shifted = b.value(f"add i64 {by}, {2**40}")
-        f.guard(b.value(f"icmp ult i64 {shifted}, {2**41}"), operation)
+        # a longer step takes one element, too
+        by = b.call("i64", "llvm.smax.i64", f"i64 {by}", f"i64 {-(2**40)}")
+        by = b.call("i64", "llvm.smin.i64", f"i64 {by}", f"i64 {2**40}")
         down = "false" if step.low is not None and step.low > 0 else b.value(f"icmp slt i64 {by}, 0")
     else:
         by, down = str(step), "true"
