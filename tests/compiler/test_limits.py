@@ -68,7 +68,9 @@ def test_an_integer_of_more_than_64_bits_is_refused_before_anything_is_done(narr
         assert x[0] == 0
 
 
-@pytest.mark.parametrize("step", [2**62, -(2**63), 2**63 - 1, np.uint64(2), np.uint64(2**64 - 1), np.int8(-3)])
+@pytest.mark.parametrize(
+    "step", [2**62, -(2**63), 2**63 - 1, np.uint64(2), np.uint64(2**64 - 1), np.int8(-3)]
+)
 def test_slices_with_any_step(step) -> None:
     def f(x, start, stop, step):
         return x[start:stop:step], len(x[stop:start:step])
