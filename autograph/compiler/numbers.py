@@ -811,6 +811,20 @@ def greatest_divisor(f: FunctionLowering, operation: Operation, *args: Value) ->
     return Number(operation.outputs[0]._ag_type, INT, (x.name,), 0)
 
 
+@rule("int.bit_length", "int.bit_count")
+def bits(f: FunctionLowering, operation: Operation, x: Value) -> Value | None:
+    """The bits of the absolute value: up to the first one that is set, or all that are."""
+    if not is_scalar(x) or not f.number(x).weak or f.number(x).dtype.kind not in "bi":
+        return None
+    b = f.b
+    size = b.call("i64", "llvm.abs.i64", f"i64 {_as_int(f, f.number(x)).ir}", "i1 false")
+    if operation.name == "int.bit_count":
+        count = b.call("i64", "llvm.ctpop.i64", f"i64 {size}")
+    else:
+        count = b.value(f"sub nsw i64 64, {b.call('i64', 'llvm.ctlz.i64', f'i64 {size}', 'i1 false')}")
+    return Number(operation.outputs[0]._ag_type, INT, (count,), 0, 64)
+
+
 @rule("math.isqrt")
 def whole_root(f: FunctionLowering, operation: Operation, a: Value) -> Value | None:
     if not is_scalar(a) or f.number(a).dtype != INT:

@@ -122,6 +122,15 @@ def test_selected_integers_are_those_of_python(fn: Callable[[int], Any]) -> None
     assert raised
 
 
+def test_bits_are_counted_as_python_does() -> None:
+    @ag.to_graph
+    def bits(n):
+        return n.bit_length(), n.bit_count(), (n > 3).bit_length()
+
+    for n in EDGES:
+        assert bits(n) == (n.bit_length(), n.bit_count(), int(n > 3))
+
+
 def test_a_short_branch_is_a_selection() -> None:
     text = ag.to_graph(collatz).get_native(27)
     assert "select i1" in text
