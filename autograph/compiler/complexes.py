@@ -250,8 +250,8 @@ def _each(lanes: Lanes, dtype: np.dtype[Any], x: Parts) -> Parts:
 
 
 def cube(lanes: Lanes, dtype: np.dtype[Any], x: Parts) -> Parts:
-    """x ** 3 as NumPy computes it."""
-    return ELEMENT["multiply"](lanes, dtype, x, ELEMENT["multiply"](lanes, dtype, x, x))
+    """x ** 3 as NumPy's power computes it: by products that round each time."""
+    return product(lanes, dtype, x, product(lanes, dtype, x, x, fused=False), fused=False)
 
 
 ELEMENT["cube"] = cube

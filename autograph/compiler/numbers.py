@@ -668,6 +668,11 @@ def numpy_scalar(f: FunctionLowering, operation: Operation, name: str, numbers: 
             parts: tuple[str, ...] = (
                 f.b.call("double", "pow", *(f"double {c.ir}" for c in converted), attributes=LIBM),
             )
+        elif name == "multiply" and inputs[0].kind == "c" and operation.name in ("mul", "imul"):
+            from autograph.compiler import complexes
+
+            a, b = (c.parts for c in converted)  # the operator rounds once more than the ufunc
+            parts = complexes.product(Lanes(f.b), inputs[0], a, b, fused=False)
         else:
             parts = ELEMENT[name](Lanes(f.b), inputs[0], *(c.parts for c in converted))
     except NoRule:
@@ -676,19 +681,6 @@ def numpy_scalar(f: FunctionLowering, operation: Operation, name: str, numbers: 
 
 
 LINES = {"add": "add", "subtract": "sub", "multiply": "mul"}
-
-
-def _complex_scalar(
-    f: FunctionLowering, name: str, dtype: np.dtype[Any], args: list[tuple[str, ...]]
-) -> tuple[str, ...]:
-    """What NumPy computes otherwise for one complex number than for an array of them."""
-    from autograph.compiler import complexes
-
-    lanes = Lanes(f.b)
-    if name != "absolute":
-        return complexes.product(lanes, dtype, args[0], args[-1], fused=False)
-    wide = [lanes.cast((p,), values.part(dtype), FLOAT)[0] for p in args[0]]
-    return lanes.cast((complexes.absolute(lanes, *wide),), FLOAT, values.part(dtype))
 
 
 def _ufunc_rule(f: FunctionLowering, operation: Operation, *args: Value, **options: Value) -> Value | None:

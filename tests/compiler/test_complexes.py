@@ -130,3 +130,28 @@ def test_exponentials_of_any_size() -> None:
         close(lambda x: (np.exp(x), np.exp(x[:40])), z)
         close(lambda x: (np.exp(x * 1j), np.exp(x[1] * 2)), np.linspace(-20, 20, 101) + 0.5j)
         close(lambda x: (np.exp(x * 1j),), (np.linspace(-20, 20, 101) + 0.5j).astype(np.complex64))
+
+
+@pytest.mark.parametrize("kind", [np.complex128, np.complex64])
+def test_products_round_as_often_as_those_of_numpy(kind) -> None:
+    def scalars(x, y):
+        a, b = x[0], y[0]
+        c = a * b
+        c *= a
+        return a * b, c, 2 * a
+
+    def arrays(x, y):
+        return x * y, x**3, np.multiply(x[0], y[0])
+
+    compiled = [(fn, ag.to_graph(fn)) for fn in (scalars, arrays)]
+    r = np.random.default_rng(0)
+    for _ in range(30):
+        x, y = ((r.normal(size=20) + 1j * r.normal(size=20)).astype(kind) for _ in range(2))
+        for fn, graph in compiled:
+            for want, got in zip(fn(x, y), graph(x, y)):
+                assert np.array_equal(want, got)
+
+
+def test_cubes_of_large_complex_numbers_are_not_finite_as_in_numpy() -> None:
+    x = np.array([-1e308 + 1e200j, complex(1e308, np.inf), 1e200j, 1e-200 + 1e200j] * 10)
+    check(lambda x: x**3, x, native=False)
