@@ -172,10 +172,14 @@ class _Loop:
         b.branch(f.test(test), *labels)
         for label, arm in zip(labels, last.regions):
             b.start(label)
-            saved, pending = dict(f.env), list(f.pending)
+            saved, pending, heavy = dict(f.env), list(f.pending), b.heavy
             given = arm.results or ()
             inner = [given[place[id(r)]] if given and id(r) in place else r for r in results]
+            came, self.goes_on = self.goes_on, False
             self._region(arm, inner)
+            if not self.goes_on:  # what is run once, on the way out, makes no turn long
+                b.heavy = heavy
+            self.goes_on = self.goes_on or came
             f.env, f.pending = saved, pending
 
     def _end(self, results: list[Any]) -> None:

@@ -36,6 +36,14 @@ class Phi:
 COLD = frozenset({"ag_call0", "ag_failed", "ag_look", "ag_push"})
 """Functions that are called where an exception is about to be raised, or once in many turns."""
 
+SHORT = frozenset(
+    {
+        *("Py_IncRef", "Py_DecRef", "PyFloat_FromDouble", "PyLong_FromLongLong", "PyLong_AsLongLong"),
+        *("PyBool_FromLong", "PyTuple_New", "PyList_Append"),
+    }
+)
+"""Functions that nearly always take less than a microsecond: they make no turn of a loop a long one."""
+
 INLINED = 2
 """How often a function of vector mathematics is used in a module, at most, to be inlined."""
 
@@ -250,7 +258,7 @@ class Builder:
         types = [arg[: arg.index(">") + 1] if arg[0] == "<" else arg.split(" ", 1)[0] for arg in args]
         if name not in self.module.functions and name not in self.module.declarations:
             self.module.declare(name, result, *types, attributes=attributes)
-        light = name.startswith("llvm.") or name in COLD or "memory(none)" in attributes
+        light = name.startswith("llvm.") or name in COLD | SHORT or "memory(none)" in attributes
         self.heavy = self.heavy or not light
         text = f"call {result} @{name}({', '.join(args)})"
         if result == "void":
