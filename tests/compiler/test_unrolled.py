@@ -189,3 +189,46 @@ def test_a_long_loop_stays_one() -> None:
     text = sums.get_native(np.ones(100), 3)
     assert text.count("fmul double") < 40
     assert sums(np.ones(100), 3) == 300.0
+
+
+VIEWS: list[Callable[[Any], Any]] = [
+    lambda x: x,
+    lambda x: x[1:],
+    lambda x: x[::-1],
+    lambda x: np.asarray(x),
+    lambda x: np.ravel(x),
+    lambda x: x.reshape(2, -1)[0],
+    lambda x: x.T,
+    lambda x: x.view(),
+    lambda x: np.flip(x),
+    lambda x: x.real,
+    lambda x: x.astype(np.float64, copy=False),
+    lambda x: np.split(x, 2)[1],
+    lambda x: x[None][0],
+    lambda x: [x][0],
+    lambda x: {"a": x}["a"],
+    lambda x: np.stack([x, x])[1],
+    lambda x: np.concatenate([x]),
+    lambda x: x.copy(),
+    lambda x: x * 1.0,
+]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("turns", [2, 3])
+def test_what_is_written_through_one_name_is_read_through_another(
+    view: Callable[[Any], Any], turns: int
+) -> None:
+    def mixes(x, n):
+        y = view(x)
+        for k in range(n):
+            for i in range(turns):
+                a = x[i]
+                y[i] = a * 0.5 + 1
+                x[i] = a + x[i] + y[turns - 1 - i]
+                b = y[i]
+                x[turns - 1 - i] -= 0.5 * b
+                y[0] = x[1]
+        return x, y
+
+    check(mixes, np.arange(1.0, 9.0), 3, native=False)
