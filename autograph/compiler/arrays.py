@@ -667,6 +667,20 @@ def fill(f: FunctionLowering, target: Memory, v: Any, serial: bool = False) -> N
     f.note(f"nest {listing.shape(dims)} of {target.dtype}, {width} at a time: {names or 'copy'}")
     v = _in_memory(f, v)
     sources = leaves_of(v)
+    alike = _alike_test(f, [*sources, *maps_of(v)], dims) if width > 1 else ""
+    if alike:
+        same, other, after = f.b.label("alike"), f.b.label("other"), f.b.label("filled")
+        f.b.branch(alike, same, other)
+        f.b.start(same)
+        notes = len(f.compilation.notes)
+        fill(f, target, _alike(f, v, dims), serial)
+        del f.compilation.notes[notes:]
+        f.b.jump(after)
+        f.b.start(other)
+        _by_elements(f, target, v, serial)
+        f.b.jump(after)
+        f.b.start(after)
+        return
     flat = target.contiguous and all(
         isinstance(s, Number) or (isinstance(s, Memory) and s.contiguous and s.dims == dims) for s in sources
     )
@@ -710,6 +724,46 @@ def fill(f: FunctionLowering, target: Memory, v: Any, serial: bool = False) -> N
     nest(f, list(dims), 1, body, cost)
     b.jump(after)
     b.start(after)
+
+
+def _by_elements(f: FunctionLowering, target: Memory, v: Any, serial: bool) -> None:
+    """As `fill`, for arrays that may broadcast along any axis."""
+
+    def body(lanes: Lanes, index: list[str]) -> None:
+        parts = lanes.cast(evaluate(f, lanes, v, index, target.dims), v.dtype, target.dtype)
+        store(f, lanes, target, index, parts)
+
+    nest(f, list(target.dims), 1, body, 0 if serial else cost_of(v, 1))
+
+
+def _alike_test(f: FunctionLowering, values: list[Any], dims: tuple[Any, ...]) -> str:
+    """Whether all dimensions that may be 1 are those of the result; "" where there are none."""
+    found: dict[tuple[str, Any], None] = {}
+    for v in values:
+        for d, whole in zip(reversed(dims_of(v)), reversed(dims)):
+            if isinstance(d, str) and not f.dims.spans(d, whole):
+                found[d, whole] = None
+    result = ""
+    for d, whole in found:
+        test = f.b.value(f"icmp eq i64 {d}, {whole}")
+        result = f.b.value(f"and i1 {result}, {test}") if result else test
+    return result
+
+
+def _alike(f: FunctionLowering, v: Any, dims: tuple[Any, ...]) -> Any:
+    """The same value where `_alike_test` holds: its open dimensions are those of the result."""
+
+    def change(x: Any, args: tuple[Value, ...]) -> Value:
+        own = dims_of(x)
+        if not own:
+            return x  # type: ignore[no-any-return]
+        whole = dims[len(dims) - len(own) :]
+        new = tuple(w if isinstance(d, str) and not f.dims.spans(d, w) else d for d, w in zip(own, whole))
+        if isinstance(x, Lazy) and not isinstance(x, Computed):
+            return Lazy(x.dtype, new, x.op, args, x.cost)
+        return dataclasses.replace(x, dims=new)  # type: ignore[no-any-return]
+
+    return _changed(v, change, {})
 
 
 def cost_of(v: Any, width: int) -> int:

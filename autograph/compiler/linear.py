@@ -330,6 +330,8 @@ def multiply(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
     if isinstance(m, str) and dtype.kind == "f" and rows:
         above = f.b.value(f"sub i64 {m}, {rows.start}")
         few = f.b.value(f"or i1 {few}, {f.b.value(f'icmp ult i64 {above}, {len(rows)}')}")
+    elif dtype.kind == "f" and 1 not in (m, n) and any(isinstance(d, str) for d in b.dims):
+        few = f.b.value(f"or i1 {few}, {_has_few_rows(f, b, m, size)}")
     for d in (m, n, k):
         if isinstance(d, str):
             few = f.b.value(f"or i1 {few}, {f.b.value(f'icmp uge i64 {d}, {HUGE}')}")
@@ -351,6 +353,19 @@ def _rows(b: Memory) -> range:
         return range(0)
     size = max(k * n, 1)
     return range(ROWS.start, min(ROWS.stop, SOME // size + 1) if size * b.dtype.itemsize <= CACHED else 0)
+
+
+def _has_few_rows(f: FunctionLowering, b: Memory, m: Any, size: Any) -> str:
+    """The same as a test, where the size of the second matrix is not known."""
+    if b.strides[1] != b.dtype.itemsize:
+        return "false"
+    above = f.plus(m, -ROWS.start)
+    least, many = CACHED // b.dtype.itemsize, f.times(*b.dims)
+    tests = [f"ult i64 {above}, {len(ROWS)}", f"ule i64 {many}, {least}", f"ule i64 {size}, {SOME}"]
+    result = "true"
+    for test in tests:
+        result = f.b.value(f"and i1 {result}, {f.b.value(f'icmp {test}')}")
+    return result
 
 
 def _plainly(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:

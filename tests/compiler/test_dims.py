@@ -151,3 +151,31 @@ def test_kinds_of_sizes_are_few() -> None:
         assert graph(*args) == sum(map(len, args))
     for variants in (graph.get_graph(*args).native for args in [[np.ones(n) for n in (2, 3, 4, 5, 6)]]):
         assert variants is not None and len(variants) <= backend.MOST + 1
+
+
+def gates(z, c):
+    m = c.shape[1]
+    first = z[:, :m] * c + z[:, m : 2 * m] * 2.0
+    c += z[:, 2 * m :] - first
+    return np.maximum(c, z[:, 2 * m : 3 * m]) + z[:1, :m], c
+
+
+def test_parts_of_which_the_sizes_turn_out_to_be_equal() -> None:
+    graph = ag.to_graph(gates)
+    for n, m, more in (
+        (20, 17, 0),
+        (20, 17, -16),
+        (18, 20, 0),
+        (18, 20, -20),
+        (18, 20, 5),
+        (1, 20, 0),
+        (3, 1, 0),
+        (0, 4, 0),
+    ):
+        z = (np.arange(float(n * (3 * m + more))) % 11).reshape(n, 3 * m + more)
+        args = z, np.ones((n, m))
+        same(outcome(gates, args), outcome(graph, args))
+    many = ag.to_graph(lambda a, b: a @ b)
+    for n, k, m in ((16, 64, 30), (9, 20, 17), (70, 40, 30), (20, 600, 500), (2, 20, 20)):
+        a, b = (np.arange(float(p * q)).reshape(p, q) % 5 for p, q in ((n, k), (k, m)))
+        np.testing.assert_array_equal(many(a, b), a @ b)
