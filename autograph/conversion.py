@@ -8,7 +8,6 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 from autograph.converters import Resolved, convert
@@ -37,7 +36,7 @@ class _Source:
         self.functions = UserFunctions(self.source.node)
         self.names: dict[frozenset[str], list[str]] = {}
         self.resolved: dict[frozenset[str], Resolved] = {}
-        self.factories: dict[Any, tuple[Callable[..., types.FunctionType], Any]] = {}
+        self.factories: dict[Any, tuple[types.CodeType, Any]] = {}
 
     def external(self, shadowed: frozenset[str]) -> list[str]:
         if shadowed not in self.names:
@@ -151,15 +150,17 @@ def _convert(fn: types.FunctionType) -> _Converted:
             name=fn.__name__ if fn.__name__ == "<lambda>" else fn.__code__.co_name,
             user_functions=entry.functions,
         )
-        made = entry.factories[key] = (factory, tree)
+        made = entry.factories[key] = (
+            factory.__code__,
+            tree,
+        )  # its globals are the function's, which must not stay
         if os.environ.get("AUTOGRAPH_DEBUG", "0") >= "1":
             from autograph.core.unparser import to_source
 
             print(to_source(tree), file=sys.stderr)
-    factory, tree = made
+    code, tree = made
     scope = Scope(namespace, cells, {n: r for n, (r, _) in static.items()})
-    factory = types.FunctionType(factory.__code__, namespace, factory.__name__)
-    result = factory(scope, *(static[n][1] for n in free))
+    result = types.FunctionType(code, namespace)(scope, *(static[n][1] for n in free))
     target = getattr(result, "__autograph_generator__", result)
     target.__defaults__, target.__kwdefaults__ = fn.__defaults__, fn.__kwdefaults__
     for function in {result, target}:

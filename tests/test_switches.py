@@ -48,7 +48,7 @@ def run(program: Path, **switches: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_table_has_the_switches() -> None:
-    names = ("MODE", "DEBUG", "CHECK", "BACKEND", "CACHE_DIR", "THREADS")
+    names = ("MODE", "DEBUG", "CHECK", "BACKEND", "CACHE_DIR", "THREADS", "GUARD")
     assert {name for name, _ in SWITCHES} == {f"AUTOGRAPH_{name}" for name in names}
 
 

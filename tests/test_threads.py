@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import pathlib
 import threading
 import types
 import weakref
@@ -286,3 +288,27 @@ def test_traces_go_with_their_function(how: str) -> None:
     assert function() is None
     assert [g() for g in graphs] == [None] * len(graphs)
     assert sum(isinstance(o, Tensor) for o in gc.get_objects()) <= before
+
+
+def test_a_namespace_goes_with_its_functions(tmp_path: pathlib.Path) -> None:
+    """Code run by exec: nothing that is kept about its functions reaches their globals."""
+    path = tmp_path / "program.py"
+    path.write_text(
+        "def helper(v):\n    return v * 2 if v > 1 else str(v)\n"
+        "def f(x, n):\n    y = []\n    for i in range(n):\n        y.append(helper(x[i]))\n"
+        "    return y, x + (1 if n > 2 else 'a')\n"
+    )
+
+    def make() -> list[weakref.ref[Any]]:
+        namespace: dict[str, Any] = {"__name__": "program"}
+        exec(compile(path.read_text(), str(path), "exec"), namespace)
+        f = namespace["f"]
+        with contextlib.suppress(TypeError, ag.StagingError):
+            ag.to_graph(f)(np.arange(3.0), 3)
+        with contextlib.suppress(TypeError, ag.StagingError):
+            ag.to_graph(f)(np.arange(3.0), 2)
+        return [weakref.ref(f), weakref.ref(namespace["helper"]), weakref.ref(f.__code__)]
+
+    kept = make()
+    gc.collect()
+    assert [k() for k in kept] == [None] * 3

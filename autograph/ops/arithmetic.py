@@ -120,7 +120,7 @@ def _sequences(symbol: str, s: Type, t: Type, numeric: base.Rule) -> Type:
     if (_is_array(s) and t_items is not None) or (_is_array(t) and s_items is not None):
         scalar = s if _is_array(s) else t
         if not isinstance(scalar, Array) and symbol == "*":
-            tried = base.sample_call(lambda a, b: a * b, scalar, Const((1,)))
+            tried = base.sample_call(operator.mul, scalar, Const((1,)))
             if isinstance(tried, Exception):
                 return BOTTOM
             if isinstance(tried, tuple):

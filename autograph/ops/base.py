@@ -438,7 +438,8 @@ def sample_call(fn: Callable[..., Any], *args: Any) -> Any:
             except NoSample:
                 raise
             except Exception as error:  # the kernel's own refusal is the answer
-                _CACHE[key] = error
+                error.__context__ = None  # what is kept must not reach the frames of a trace
+                _CACHE[key] = error.with_traceback(None)
     return _CACHE[key]
 
 
