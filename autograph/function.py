@@ -7,11 +7,12 @@ import collections.abc
 import contextlib
 import functools
 import inspect
+import itertools
 import os
 import sys
 import threading
 import types
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -20,13 +21,15 @@ from autograph import modes
 from autograph.compiler import backend
 from autograph.core.generated import is_part
 from autograph.errors import ConversionError, StagingError
-from autograph.graph.graph import Graph, Tensor, region_operations
+from autograph.graph.graph import Graph, Place, Tensor, region_operations
 from autograph.graph.tree import leaves, map_tree
 from autograph.graph.types import (
     UNBOUND,
     Array,
+    ClosureT,
     Const,
     Ref,
+    SeqT,
     TooManyTypes,
     TupleT,
     Type,
@@ -35,6 +38,7 @@ from autograph.graph.types import (
     join,
 )
 from autograph.operators import calls
+from autograph.operators.closures import as_value, refers
 from autograph.operators.external import Spec, abstract, fields_of, is_static, signature
 from autograph.operators.objects import outside_object
 from autograph.operators.tracer import (
@@ -508,9 +512,11 @@ class GraphFunction:
             callee = outside_object(trace, callee)
 
         def body() -> Any:
-            return pack(calls.call(callee, *values[: len(args)], **dict(zip(kwargs, values[len(args) :]))))
+            found = calls.call(callee, *values[: len(args)], **dict(zip(kwargs, values[len(args) :])))
+            return pack(map_tree(as_value, found) if isinstance(found, tuple) else as_value(found))
 
         alive, result = trace.run(body)
+        _refuse_functions(trace, result)
         trace.graph.body.results = (result,) if alive else None
         trace.graph.result_type = vtype(result) if alive else None
         return tuple(types_)
@@ -713,6 +719,60 @@ def _argument_leaves(value: Any, t: Type, out: list[Any]) -> None:
             _argument_leaves(item, item_type, out)
         return
     out.append(value)
+
+
+def _refuse_functions(trace: Trace, result: Any) -> None:
+    """Refuses functions of the trace that would outlive it: returned, or put where others see them."""
+    left = [vtype(leaf) for leaf in leaves(result)]
+    left += [Ref(site) for site in trace.decisions.sites.values() if site.root is not None]
+    left += [p._ag_type for p in trace.graph.params]
+    stores = (operation for operation in trace.graph.operations() if operation.name == "store")
+    left += [vtype(leaf) for store in stores for leaf in leaves(store.args)]
+    seen: set[int] = set()
+    for fn in itertools.chain.from_iterable(_trace_functions(t, seen) for t in left):
+        error = StagingError(
+            f"the function '{fn.__name__}', made in the graph, is returned or kept outside",
+            why="It refers to values that exist only while the graph runs.",
+            instead="Return the values, and make the function outside.",
+        )
+        trace.poison = trace.located(error, Place(fn.__code__, -1, fn.__code__.co_firstlineno))
+        raise error
+
+
+def _trace_functions(t: Type, seen: set[int]) -> Iterator[types.FunctionType]:
+    """The functions of the trace, over values of the graph, that a value of a type may be or hold."""
+    parts: Iterable[Type] = ()
+    if isinstance(t, Const):
+        yield from filter(refers, _functions_of(t.value))
+    elif isinstance(t, Ref):
+        if id(t.site) not in seen:
+            seen.add(id(t.site))
+            yield from filter(refers, _functions_of(t.cls))
+            parts = (t.site.elem, t.site.key_type, *(t.site.fixed or ()), *t.site.fields.values())
+    elif isinstance(t, ClosureT):
+        parts = t.captures
+    elif isinstance(t, TupleT):
+        parts = t.items
+    elif isinstance(t, SeqT):
+        parts = (t.elem,)
+    elif isinstance(t, Union):
+        parts = t.members
+    for part in parts:
+        yield from _trace_functions(part, seen)
+
+
+def _functions_of(value: Any) -> Iterator[Any]:
+    """The functions in a constant: itself, what a partial function calls, the methods of a class."""
+    if isinstance(value, functools.partial):
+        for part in (value.func, *value.args, *value.keywords.values()):
+            yield from _functions_of(part)
+    elif isinstance(value, type):
+        yield from (getattr(v, "__func__", v) for v in vars(value).values())
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _functions_of(item)
+    else:
+        yield getattr(value, "__autograph_generator__", value)
 
 
 # -- closure conversion --------------------------------------------------------------------------------------

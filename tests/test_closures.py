@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -164,6 +165,47 @@ def test_a_function_made_in_the_graph_outlives_it(make: Any) -> None:
     assert found[0] == found[1] != []
 
 
+def _through_itself(n: Any) -> Any:
+    f = lambda k: n if k < 1 else k * f(k - 1)
+    return f
+
+
+def _through_another(n: Any) -> Any:
+    def even(k: Any) -> Any:
+        return n if k == 0 else odd(k - 1)
+
+    def odd(k: Any) -> Any:
+        return -n if k == 0 else even(k - 1)
+
+    return even
+
+
+def _in_a_partial(n: Any) -> Any:
+    return [functools.partial(lambda a, b: a + b + n, 2)]
+
+
+def _in_a_class(n: Any) -> Any:
+    class Adder:
+        def add(self, v: Any) -> Any:
+            return v + n
+
+    return Adder()
+
+
+def _generator(n: Any) -> Any:
+    def numbers() -> Any:
+        for i in range(n):
+            yield i
+
+    return numbers
+
+
+@pytest.mark.parametrize("make", [_through_itself, _through_another, _in_a_partial, _in_a_class, _generator])
+def test_what_cannot_outlive_the_graph_is_refused(make: Any) -> None:
+    with pytest.raises(ag.StagingError, match="made in the graph"):
+        ag.to_graph(make)(3)
+
+
 def _counter(n: Any) -> Any:
     def up(by: Any = 1) -> Any:
         nonlocal n
@@ -180,6 +222,35 @@ def test_variables_are_shared_after_the_graph() -> None:
         assert (up(), up(by=2.5), get(), up is again) == (5, 7.5, 7.5, True)
     first, second = ag.to_graph(_counter)(1), ag.to_graph(_counter)(10)
     assert (first[0](), second[0](), first[1](), second[1]()) == (3, 12, 3, 12)
+
+
+def _recursive_lambda(n: Any) -> Any:
+    factorial = lambda k: 1 if k < 1 else k * factorial(k - 1)
+    return factorial(n)
+
+
+def _recursive_over_an_argument(n: Any) -> Any:
+    def power(k: Any) -> Any:
+        return n if k < 1 else n * power(k - 1)
+
+    return power(3)
+
+
+def _recursive_in_a_list(n: Any) -> Any:
+    found = []
+    for i in range(3):
+
+        def factorial(k: Any) -> Any:
+            return i if k < 1 else k * factorial(k - 1)
+
+        found.append(factorial)
+    return [f(n) for f in found]
+
+
+@pytest.mark.parametrize("fn", [_recursive_lambda, _recursive_over_an_argument, _recursive_in_a_list])
+def test_recursive_functions_inside(fn: Any) -> None:
+    for n in (0, 4):
+        assert ag.to_graph(fn)(n) == fn(n)
 
 
 def test_a_function_of_a_graph_runs_in_another() -> None:

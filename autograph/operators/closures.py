@@ -15,7 +15,7 @@ from typing import Any
 
 from autograph.core.generated import is_generated
 from autograph.graph.graph import Tensor
-from autograph.graph.types import BOTTOM, MADE, ClosureT, Type
+from autograph.graph.types import BOTTOM, MADE, ClosureT, Const, Type, Union
 from autograph.operators.tracer import current, emit, require, vtype
 from autograph.operators.variables import Box
 from autograph.ops.base import define, type_of
@@ -62,7 +62,7 @@ def _parts(fn: types.FunctionType) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _is_captured(value: Any) -> bool:
-    return isinstance(value, (Tensor, Box, bool, int, float, complex, tuple)) or _refers(value)
+    return isinstance(value, (Tensor, Box, bool, int, float, complex, tuple)) or refers(value)
 
 
 def _tensors(value: Any) -> Iterator[Tensor]:
@@ -83,17 +83,15 @@ def captured_tensors(fn: Any) -> Iterator[Tensor]:
 
 
 def is_local(value: Any) -> bool:
-    """Whether a value is a nested function that refers to values of the graph that is being made."""
-    return current() is not None and _refers(value)
+    """Whether a value is a nested function that refers to values of a branch, a turn of a loop or a call."""
+    trace = current()
+    if trace is None:
+        return False
+    body = trace.graph.body
+    return refers(value, lambda tensor: tensor._ag_region not in (None, body))
 
 
-def is_short_lived(fn: types.FunctionType) -> bool:
-    """Whether a nested function refers to values of a branch, of a turn of a loop or of a called graph."""
-    body = require().graph.body
-    return _refers(fn, lambda tensor: tensor._ag_region not in (None, body))
-
-
-def _refers(
+def refers(
     value: Any, choose: Callable[[Tensor], bool] = lambda tensor: True, seen: frozenset[int] = frozenset()
 ) -> bool:
     """Whether a value is a nested function that refers to such tensors, directly or through others."""
@@ -101,7 +99,7 @@ def _refers(
         return False
     seen = seen | {id(value)}
     return any(
-        any(map(choose, _tensors(content))) or _refers(content, choose, seen)
+        any(map(choose, _tensors(content))) or refers(content, choose, seen)
         for _, _, content in _parts(value)
     )
 
@@ -126,7 +124,7 @@ def _split(fn: types.FunctionType) -> tuple[Any, list[Any]]:
 def closure_type(fn: types.FunctionType) -> Type:
     """The type of a local function as a value."""
     key, captures = _split(fn)
-    return ClosureT(key, fn, tuple(vtype(c) for c in captures))
+    return ClosureT(key, fn, tuple(closure_type(c) if refers(c) else vtype(c) for c in captures))
 
 
 def pack_closure(fn: types.FunctionType) -> Any:
@@ -140,9 +138,40 @@ def pack_closure(fn: types.FunctionType) -> Any:
         same = itertools.zip_longest(known[2], captures, fillvalue=known)
         if all(itertools.starmap(operator.is_, same)):
             return known[3]
-    made = emit(MAKE_CLOSURE, Template(fn, key), *(pack(c) for c in captures), raw=True)
+    if fn in trace.closing:
+        trace.refuse(
+            f"the function '{fn.__name__}' is kept or returned, and refers to itself through another one",
+            "Each would have to be made before the other.",
+            "Make the functions outside.",
+        )
+    trace.closing.append(fn)
+    try:
+        values = [pack_closure(c) if refers(c) else pack(c) for c in captures]
+    finally:
+        trace.closing.pop()
+    made = emit(MAKE_CLOSURE, Template(fn, key), *values, raw=True)
     trace.closures[id(fn)] = fn, key, captures, made
     return made
+
+
+def as_value(value: Any) -> Any:
+    """A function over values of the graph as one made when the graph runs; anything else as it is."""
+    if isinstance(value, Tensor):
+        if not may_be_of_trace(value._ag_type):
+            return value
+        from autograph.operators.branches import split
+
+        return split(value, _is_of_trace, as_value, lambda other: other)
+    return pack_closure(value) if refers(value) else value
+
+
+def _is_of_trace(t: Type) -> bool:
+    return isinstance(t, Const) and refers(t.value)
+
+
+def may_be_of_trace(t: Type) -> bool:
+    """Whether one of the alternatives of a type is a function of the trace over values of the graph."""
+    return isinstance(t, Union) and any(map(_is_of_trace, t.members))
 
 
 def rebuild(closure: Tensor) -> types.FunctionType:

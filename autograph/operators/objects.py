@@ -34,7 +34,6 @@ from autograph.graph.types import (
 )
 from autograph.operators.branches import in_, is_object, narrow, split, truth
 from autograph.operators.calls import BoundMethod, BoundOp, call, call_host, handles
-from autograph.operators.closures import is_short_lived
 from autograph.operators.external import is_static, is_user_class, is_user_module
 from autograph.operators.tracer import Trace, TracedValue, current, emit, has_tensor, pack, require, vtype
 from autograph.operators.variables import AttributeReference, Reference, read_outside
@@ -198,8 +197,7 @@ def local_class(cls: type) -> type:
     for name, value in vars(cls).items():
         if name.startswith("__"):
             continue
-        method = isinstance(value, types.FunctionType) and not is_short_lived(value)
-        if (has_tensor(value) and not method) or isinstance(value, (list, dict, set, np.ndarray)):
+        if has_tensor(value) or isinstance(value, (list, dict, set, np.ndarray)):
             trace.refuse(
                 f"the class '{cls.__name__}', made in the function, has an attribute '{name}' that is no "
                 "constant",

@@ -368,6 +368,7 @@ class Trace:
         self.boxes: dict[Hashable, Any] = {}  # the boxes made in this pass, by their key
         self.box_counts: dict[Hashable, int] = {}
         self.refreshed: dict[int, tuple[Any, Any]] = {}
+        self.closing: list[Any] = []  # local functions that are becoming values
         self.closures: dict[int, tuple[Any, Any, Any, Tensor]] = {}  # local functions that became values
 
     # -- places and keys -------------------------------------------------------------------------------------
@@ -931,6 +932,17 @@ _NOT_A_LEAF = (tuple, list, dict, slice, TracedValue, types.FunctionType)
 _NOT_PURE = frozenset({"writes", "host", "effect", "alloc"})
 
 
+def _may_be_function(leaf: Any) -> bool:
+    t = leaf._ag_type if type(leaf) is Tensor else None
+    return type(leaf) is types.FunctionType or (
+        type(t) is Union and any(type(m) is Const and type(m.value) is types.FunctionType for m in t.members)
+    )
+
+
+_INSIDE = frozenset({"cell", "cell_set", "is", "is_not", "is_type", "narrow"})
+"""Ops that take functions of the trace as they are: what they give stays in the graph."""
+
+
 def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwargs: Any) -> Any:
     """Adds an operation to the graph and gives its result; computes at once what only depends on constants.
 
@@ -946,6 +958,11 @@ def emit(op: Op, *args: Any, raw: bool = False, type_: Type | None = None, **kwa
         parts = leaves((args, kwargs))
     else:  # the usual case
         parts = list(args)
+    if op.name not in _INSIDE and any(map(_may_be_function, parts)):
+        from autograph.operators.closures import as_value
+
+        args, kwargs = map_tree(as_value, (args, kwargs))
+        parts = leaves((args, kwargs))
     traced = False
     for leaf in parts:
         if isinstance(leaf, Tensor):
