@@ -123,6 +123,8 @@ class Dominators:
                 self.dead.add(label)
             self.depth[label], self.parent[label], self.far[label] = 0, label, label
             return
+        if parent in self.dead:
+            self.dead.add(label)
         self.parent[label] = parent
         self.depth[label] = self.depth[parent] + 1
         near, far = self.far[parent], self.far[self.far[parent]]
@@ -146,6 +148,8 @@ class Dominators:
         depth = min(self.depth[a], self.depth[b])
         a, b = self.above(a, depth), self.above(b, depth)
         while a != b:
+            if self.depth[a] == 0:
+                raise LateJump(b)
             a, b = self.parent[a], self.parent[b]
         return a
 
