@@ -150,10 +150,8 @@ def _convert(fn: types.FunctionType) -> _Converted:
             name=fn.__name__ if fn.__name__ == "<lambda>" else fn.__code__.co_name,
             user_functions=entry.functions,
         )
-        made = entry.factories[key] = (
-            factory.__code__,
-            tree,
-        )  # its globals are the function's, which must not stay
+        # the code alone: the globals of a factory are the function's, which must not be kept
+        made = entry.factories[key] = (factory.__code__, tree)
         if os.environ.get("AUTOGRAPH_DEBUG", "0") >= "1":
             from autograph.core.unparser import to_source
 

@@ -29,13 +29,13 @@ from autograph.graph.types import (
     ClosureT,
     Const,
     Ref,
-    SeqT,
     TooManyTypes,
     TupleT,
     Type,
     Union,
     conforms,
     join,
+    walk,
 )
 from autograph.operators import calls
 from autograph.operators.closures import as_value, refers
@@ -741,24 +741,18 @@ def _refuse_functions(trace: Trace, result: Any) -> None:
 
 def _trace_functions(t: Type, seen: set[int]) -> Iterator[types.FunctionType]:
     """The functions of the trace, over values of the graph, that a value of a type may be or hold."""
-    parts: Iterable[Type] = ()
-    if isinstance(t, Const):
-        yield from filter(refers, _functions_of(t.value))
-    elif isinstance(t, Ref):
-        if id(t.site) not in seen:
-            seen.add(id(t.site))
-            yield from filter(refers, _functions_of(t.cls))
-            parts = (t.site.elem, t.site.key_type, *(t.site.fixed or ()), *t.site.fields.values())
-    elif isinstance(t, ClosureT):
-        parts = t.captures
-    elif isinstance(t, TupleT):
-        parts = t.items
-    elif isinstance(t, SeqT):
-        parts = (t.elem,)
-    elif isinstance(t, Union):
-        parts = t.members
-    for part in parts:
-        yield from _trace_functions(part, seen)
+    for part in walk(t):
+        held: Iterable[Type] = ()
+        if isinstance(part, Const):
+            yield from filter(refers, _functions_of(part.value))
+        elif isinstance(part, ClosureT):
+            held = part.captures
+        elif isinstance(part, Ref) and id(part.site) not in seen:
+            seen.add(id(part.site))
+            yield from filter(refers, _functions_of(part.cls))
+            held = (part.site.elem, part.site.key_type, *(part.site.fixed or ()), *part.site.fields.values())
+        for inner in held:
+            yield from _trace_functions(inner, seen)
 
 
 def _functions_of(value: Any) -> Iterator[Any]:

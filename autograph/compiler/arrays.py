@@ -871,17 +871,24 @@ def as_object(f: FunctionLowering, v: Value, tensor: Tensor | None) -> Value:
 
 def blank(f: FunctionLowering, v: Lazy) -> str:
     """A new reference to an array of the shape and dtype of another, its elements all one 0."""
+    f.b.module.globals["ag.blank"] = "@ag.blank = private constant [16 x i8] zeroinitializer, align 16"
+    return _new_view(f, v.dtype, v.dims, [0] * len(v.dims), "@ag.blank", "256")
+
+
+def _new_view(
+    f: FunctionLowering, dtype: np.dtype[Any], dims: Any, strides: Any, data: str, flags: str
+) -> str:
+    """A new reference to an array over memory that is there; who owns the memory it does not know yet."""
     b = f.b
-    rank = max(len(v.dims), 1)
+    rank = max(len(dims), 1)
     shape, steps = b.alloca(f"[{rank} x i64]"), b.alloca(f"[{rank} x i64]")
-    for axis, d in enumerate(v.dims):
+    for axis, (d, s) in enumerate(zip(dims, strides)):
         b.emit(f"store i64 {d}, ptr {f.at(shape, 8 * axis)}")
-        b.emit(f"store i64 0, ptr {f.at(steps, 8 * axis)}")
-    b.module.globals["ag.blank"] = "@ag.blank = private constant [16 x i8] zeroinitializer, align 16"
-    descr = f.incref(f.object_constant(v.dtype))
+        b.emit(f"store i64 {s}, ptr {f.at(steps, 8 * axis)}")
+    descr = f.incref(f.object_constant(dtype))
     pointer = b.call(
-        "ptr", "ag_array_new", f"ptr {f.object_constant(np.ndarray)}", f"ptr {descr}", f"i32 {len(v.dims)}",
-        f"ptr {shape}", f"ptr {steps}", "ptr @ag.blank", "i32 256", "ptr null",
+        "ptr", "ag_array_new", f"ptr {f.object_constant(np.ndarray)}", f"ptr {descr}", f"i32 {len(dims)}",
+        f"ptr {shape}", f"ptr {steps}", f"ptr {data}", f"i32 {flags}", "ptr null",
     )  # fmt: skip
     bad, good = b.label("null"), b.label("got")
     b.branch(b.value(f"icmp eq ptr {pointer}, null"), bad, good, unlikely="then")
@@ -921,25 +928,11 @@ def view_object(f: FunctionLowering, m: Memory) -> Memory:
         target = allocate(f, m.dtype, m.dims)
         fill(f, target, m)
         return target
-    rank = max(len(m.dims), 1)
-    shape, steps = b.alloca(f"[{rank} x i64]"), b.alloca(f"[{rank} x i64]")
-    for axis, (d, s) in enumerate(zip(m.dims, m.strides)):
-        b.emit(f"store i64 {d}, ptr {f.at(shape, 8 * axis)}")
-        b.emit(f"store i64 {s}, ptr {f.at(steps, 8 * axis)}")
     owner = f.get_slot(m.slot)
     flags = b.value(f"load i32, ptr {f.at(owner, 64)}")
     writeable = b.value(f"and i32 {flags}, 1024")
     flags = b.value(f"or i32 {writeable}, 256") if m.aligned else writeable
-    descr = f.incref(f.object_constant(m.dtype))
-    pointer = b.call(
-        "ptr", "ag_array_new", f"ptr {f.object_constant(np.ndarray)}", f"ptr {descr}", f"i32 {len(m.dims)}",
-        f"ptr {shape}", f"ptr {steps}", f"ptr {m.data}", f"i32 {flags}", "ptr null",
-    )  # fmt: skip
-    bad, good = b.label("null"), b.label("got")
-    b.branch(b.value(f"icmp eq ptr {pointer}, null"), bad, good, unlikely="then")
-    b.start(bad)
-    f.fail(-1)
-    b.start(good)
+    pointer = _new_view(f, m.dtype, m.dims, m.strides, m.data, flags)
     slot = f.new_slot()
     f.set_slot(slot, pointer)
     b.call("i32", "ag_array_base", f"ptr {pointer}", f"ptr {f.incref(owner)}")

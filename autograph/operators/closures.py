@@ -16,7 +16,7 @@ from typing import Any
 from autograph.core.generated import is_generated
 from autograph.graph.graph import Tensor
 from autograph.graph.types import BOTTOM, MADE, ClosureT, Const, Type, Union
-from autograph.operators.tracer import current, emit, require, vtype
+from autograph.operators.tracer import Trace, current, emit, require, vtype
 from autograph.operators.variables import Box
 from autograph.ops.base import define, type_of
 
@@ -179,20 +179,20 @@ def rebuild(closure: Tensor) -> types.FunctionType:
     t = closure._ag_type
     assert isinstance(t, ClosureT)
     values = (emit(CAPTURED, closure, i) for i in range(len(t.captures)))
-    return _assembled(t.template, values, Box.around)
+    return _assembled(t.template, values, current())
 
 
 def _make(template: Template, captures: tuple[Any, ...]) -> types.FunctionType:
     """The run-time value: a function that outlives the graph."""
-    made = _assembled(template.function, iter(captures), Box.outside)
+    made = _assembled(template.function, iter(captures), None)
     MADE[made] = template.key, captures
     return made
 
 
 def _assembled(
-    template: types.FunctionType, values: Iterator[Any], variable: Callable[[str, Any], Box]
+    template: types.FunctionType, values: Iterator[Any], owner: Trace | None
 ) -> types.FunctionType:
-    """A function of a template's code, over other captured values."""
+    """A function of a template's code over other captured values, with the variables of a trace (or none)."""
     cells: list[types.CellType] = []
     defaults: list[Any] = []
     keywords: dict[str, Any] = {}
@@ -201,7 +201,7 @@ def _assembled(
         if value is template:
             new: Any = None
         elif isinstance(value, Box):
-            new = variable(value.name, next(values))
+            new = Box.around(value.name, next(values), owner)
         elif _is_captured(value):
             new = next(values)
         else:

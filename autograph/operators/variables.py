@@ -57,17 +57,10 @@ class Box(Variable):
             object.__setattr__(self.cell, "_ag_name", name)
 
     @classmethod
-    def around(cls, name: str, cell: Any) -> Box:
-        """The box of a cell that exists already."""
+    def around(cls, name: str, cell: Any, owner: Trace | None) -> Box:
+        """The box of a cell that exists: of a trace, or of none, for a function that outlives it."""
         box = object.__new__(cls)
-        box.name, box.cell, box.owner, box.key = name, cell, current(), None
-        return box
-
-    @classmethod
-    def outside(cls, name: str, cell: Cell) -> Box:
-        """The box of a run-time cell, for a function that outlives the graph."""
-        box = object.__new__(cls)
-        box.name, box.cell, box.owner, box.key = name, cell, None, None
+        box.name, box.cell, box.owner, box.key = name, cell, owner, None
         return box
 
     def get(self) -> Any:
