@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import linecache
 from typing import Any
 
+from autograph.records import record_class
 
-@dataclasses.dataclass(frozen=True)
+
+@record_class(frozen=True)
 class Location:
     """A place in the user's source: file, line (1-based), columns (0-based, in characters) and function name.
 

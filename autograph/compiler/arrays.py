@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 from collections.abc import Callable
@@ -31,19 +30,20 @@ from autograph.compiler.values import (
 )
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.types import Array, Py, Scalar
+from autograph.records import record_class, replace
 
 INT, BOOL = np.dtype(np.int64), np.dtype(bool)
 Dim = "int | str"
 Index = "list[str]"
 
 
-@dataclasses.dataclass(frozen=True)
 class Map:
     """What a lazy array computes: an elementwise function of its arguments, each cast to a dtype first."""
 
-    name: str
-    inputs: tuple[np.dtype[Any], ...]
-    result: np.dtype[Any]
+    __slots__ = ("inputs", "name", "result")
+
+    def __init__(self, name: str, inputs: tuple[np.dtype[Any], ...], result: np.dtype[Any]) -> None:
+        self.name, self.inputs, self.result = name, inputs, result
 
 
 # -- types of operations -------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def value_as_array(f: FunctionLowering, v: Value) -> Any:
         slot = f.new_slot()
         f.set_slot(slot, f.incref(f.object_constant(v.value)))
         m = f.unpack_array(slot, array, None)
-        return dataclasses.replace(m, root=f.roots.find(f.roots.OUTSIDE))
+        return replace(m, root=f.roots.find(f.roots.OUTSIDE))
     if isinstance(v, Known):
         return f.number(v) if isinstance(v.value, (bool, int, float, complex, np.generic)) else None
     return v if isinstance(v, (Number, Memory, Elements, Lazy)) else None
@@ -689,7 +689,7 @@ def fill(f: FunctionLowering, target: Memory, v: Any, serial: bool = False) -> N
         for d in dims:
             count = f.times(count, d)
         v = _flattened(v, count)
-        target = dataclasses.replace(target, dims=(count,), strides=(target.dtype.itemsize,))
+        target = replace(target, dims=(count,), strides=(target.dtype.itemsize,))
         dims = (count,)
         sources = leaves_of(v)
     if dims and isinstance(dims[-1], int):
@@ -761,7 +761,7 @@ def _alike(f: FunctionLowering, v: Any, dims: tuple[Any, ...]) -> Any:
         new = tuple(w if isinstance(d, str) and not f.dims.spans(d, w) else d for d, w in zip(own, whole))
         if isinstance(x, Lazy) and not isinstance(x, Computed):
             return Lazy(x.dtype, new, x.op, args, x.cost)
-        return dataclasses.replace(x, dims=new)  # type: ignore[no-any-return]
+        return replace(x, dims=new)  # type: ignore[no-any-return]
 
     return _changed(v, change, {})
 
@@ -796,7 +796,7 @@ def _vector_test(f: FunctionLowering, sources: list[Any], target: Memory, dims: 
 def _flattened(v: Value, count: Any) -> Value:
     def change(x: Any, args: tuple[Value, ...]) -> Value:
         if isinstance(x, Memory):
-            return dataclasses.replace(x, dims=(count,), strides=(x.dtype.itemsize,))
+            return replace(x, dims=(count,), strides=(x.dtype.itemsize,))
         return Lazy(x.dtype, (count,), x.op, args, x.cost) if isinstance(x, Lazy) else x
 
     return _changed(v, change, {})
@@ -936,13 +936,13 @@ def view_object(f: FunctionLowering, m: Memory) -> Memory:
     slot = f.new_slot()
     f.set_slot(slot, pointer)
     b.call("i32", "ag_array_base", f"ptr {pointer}", f"ptr {f.incref(owner)}")
-    return dataclasses.replace(m, slot=slot, is_object=True)
+    return replace(m, slot=slot, is_object=True)
 
 
 # -- reading and writing -------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass
+@record_class
 class View:
     """A basic index resolved: where it starts, and the dimensions that are left."""
 
@@ -1047,7 +1047,7 @@ def position(
         if -f.dims.least(dim) <= n.low < f.dims.least(dim):
             return f.plus(dim, n.low) if n.low < 0 else n.low
     if not unsigned and (n.low is None or n.low < 0) and f.dims.natural(ir):
-        n = dataclasses.replace(n, low=0)
+        n = replace(n, low=0)
     if n.low is not None and n.low >= 0 and not unsigned and f.dims.below(ir, dim):
         return ir
     if f.quick is not None and not is_constant and f.quick.inside(n, dim):
@@ -1346,7 +1346,7 @@ def assign(f: FunctionLowering, operation: Operation, x: Memory, index: Any, sou
         x.dtype, found.data, tuple(found.dims), tuple(found.strides), x.slot, False, False, x.root
     )
     dense = tuple(found.strides) == f.contiguous_strides(target.dims, x.dtype.itemsize)
-    target = dataclasses.replace(target, contiguous=dense)
+    target = replace(target, contiguous=dense)
     shape = dims_of(source)
     extra = len(shape) - len(target.dims)
     if extra > 0:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from autograph.compiler.elementwise import Lanes
@@ -11,12 +10,13 @@ from autograph.compiler.values import Elements, Known, Lazy, Memory, Number, Obj
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.tree import leaves
 from autograph.graph.types import UNBOUND, Py, Ref, SeqT, TupleT, members
+from autograph.records import record_class
 
 SIZE, ITEMS, TUPLE_ITEMS, CELL = 16, 24, 24, 16
 """Offsets in objects of CPython: length, a list's pointer to its items, a tuple's items, a cell's value."""
 
 
-@dataclasses.dataclass(eq=False)
+@record_class(eq=False)
 class VirtualList(Value):
     """A list that no one needs as an object: it is only read by operations that know its items."""
 

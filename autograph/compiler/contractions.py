@@ -6,7 +6,6 @@ matrices, once the others are merged into rows and columns; without them it is a
 
 from __future__ import annotations
 
-import dataclasses
 import string
 from typing import Any
 
@@ -27,6 +26,7 @@ from autograph.compiler.values import (
     scalar_dtype,
 )
 from autograph.graph.graph import Operation
+from autograph.records import replace
 
 
 def _array(f: FunctionLowering, v: Any) -> Any:
@@ -68,12 +68,12 @@ def contract(
     b = merged(f, b, second, [*([c] for c in batch), summed, columns])
     if t is None:
         k = a.dims[1]
-        vectors = [dataclasses.replace(m, dims=(k,), strides=(m.strides[i],)) for m, i in ((a, 1), (b, 0))]
+        vectors = [replace(m, dims=(k,), strides=(m.strides[i],)) for m, i in ((a, 1), (b, 0))]
         return Number(operation.outputs[0]._ag_type, dtype, (dot(f, *vectors),))
     natural = "".join([*batch, *rows, *columns])
     target = arrays.allocate(f, dtype, tuple(sizes[c] for c in natural), operation)
     dims = (*(sizes[c] for c in batch), a.dims[-2], b.dims[-1])
-    whole = f.as_contiguous(dataclasses.replace(target, dims=dims))
+    whole = f.as_contiguous(replace(target, dims=dims))
 
     def each(index: list[str]) -> None:
         multiply(f, *(linear.of_batch(f, m, index, dims[:-2]) for m in (whole, a, b)))
@@ -86,7 +86,7 @@ def contract(
 
 def _permuted(m: Memory, order: list[int]) -> Memory:
     plain = order == list(range(len(order)))
-    return dataclasses.replace(
+    return replace(
         m,
         dims=tuple(m.dims[k] for k in order),
         strides=tuple(m.strides[k] for k in order),
@@ -104,7 +104,7 @@ def merged(f: FunctionLowering, m: Memory, letters: str, groups: list[list[str]]
     for group in groups:
         end = at + len(group)
         if not all(_follows(p, k, order, m.contiguous) for k in range(at, end - 1)):
-            p = dataclasses.replace(p, contiguous=False)
+            p = replace(p, contiguous=False)
             return merged(f, arrays._copied(f, p), "".join(letters[k] for k in order), groups)
         size: Any = 1
         for d in p.dims[at:end]:
@@ -112,7 +112,7 @@ def merged(f: FunctionLowering, m: Memory, letters: str, groups: list[list[str]]
         dims.append(size)
         strides.append(p.strides[end - 1] if group else p.dtype.itemsize)
         at = end
-    return dataclasses.replace(p, dims=tuple(dims), strides=tuple(strides))
+    return replace(p, dims=tuple(dims), strides=tuple(strides))
 
 
 def _follows(p: Memory, k: int, order: list[int], dense: bool) -> bool:
@@ -135,9 +135,7 @@ def _elementwise(
         dims = [m.dims[letters.index(c)] if c in letters else 1 for c in out]
         strides = [m.strides[letters.index(c)] if c in letters else 0 for c in out]
         dense = m.contiguous and letters == out
-        args.append(
-            dataclasses.replace(m, dims=tuple(dims), strides=tuple(strides), contiguous=dense, ordered=True)
-        )
+        args.append(replace(m, dims=tuple(dims), strides=tuple(strides), contiguous=dense, ordered=True))
     return arrays.elementwise(f, operation, "multiply", args)
 
 
@@ -227,7 +225,7 @@ def tensordot(f: FunctionLowering, operation: Operation, a: Any, b: Any, axes: A
     summed = {first[p] for p in left}
     out = [c for c in [*first, *second] if c not in summed]
     sizes = tuple(dx[left[right.index(q)]] if q in right else d for q, d in enumerate(dy))
-    y = dataclasses.replace(arrays.memory(f, y), dims=sizes)
+    y = replace(arrays.memory(f, y), dims=sizes)
     return contract(f, operation, x, y, "".join(first), "".join(second), "".join(out))
 
 
@@ -257,7 +255,7 @@ def trace(f: FunctionLowering, operation: Operation, a: Any) -> Value | None:
         x = arrays.memory(f, x)
         known = isinstance(m, int) and isinstance(n, int)
         count = min(m, n) if known else f.b.call("i64", "llvm.smin.i64", f"i64 {m}", f"i64 {n}")
-        diagonal = dataclasses.replace(x, dims=(count,), strides=(f.plus(*x.strides),), contiguous=False)
+        diagonal = replace(x, dims=(count,), strides=(f.plus(*x.strides),), contiguous=False)
     return reductions.reduce(f, operation, "sum", diagonal, {0}, dtype, False, True)
 
 
@@ -307,7 +305,7 @@ def _squares(
         count: Any = 1
         for d in dims:
             count = f.times(count, d)
-        vector = dataclasses.replace(x, dims=(count,), strides=x.strides[-1:])
+        vector = replace(x, dims=(count,), strides=x.strides[-1:])
         return Number(operation.outputs[0]._ag_type, dtype, (dot(f, vector, vector),))
     square: Any = Lazy(dtype, dims, arrays.Map("multiply", (dtype, dtype), dtype), (x, x))
     if isinstance(x, Elements):
@@ -331,4 +329,4 @@ def kron(f: FunctionLowering, operation: Operation, a: Any, b: Any) -> Value | N
         return None
     m = arrays.memory(f, found)
     dims = tuple(f.times(p, q) for p, q in zip(dx, dy))
-    return f.as_contiguous(dataclasses.replace(m, dims=dims, is_object=False, contiguous=True))
+    return f.as_contiguous(replace(m, dims=dims, is_object=False, contiguous=True))

@@ -5,7 +5,6 @@ What follows a rule is a lazy array where that is cheap; copies of parts are wri
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any
@@ -31,6 +30,7 @@ from autograph.compiler.values import (
 )
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.types import Array, Scalar
+from autograph.records import replace
 
 INT, FLOAT = np.dtype(np.int64), np.dtype(float)
 EXACT = 2**53
@@ -410,8 +410,8 @@ def outer(f: FunctionLowering, operation: Operation, *args: Any, **options: Any)
     found = arrays.resolve("multiply", [a, b])
     if found is None or found[-1] != t.dtype:
         return None
-    column = dataclasses.replace(a, dims=(a.dims[0], 1), strides=(a.strides[0], 0), contiguous=False)
-    row = dataclasses.replace(b, dims=(1, b.dims[0]), strides=(0, b.strides[0]), contiguous=False)
+    column = replace(a, dims=(a.dims[0], 1), strides=(a.strides[0], 0), contiguous=False)
+    row = replace(b, dims=(1, b.dims[0]), strides=(0, b.strides[0]), contiguous=False)
     return arrays.build(f, operation, arrays.Map("multiply", tuple(found[:-1]), found[-1]), [column, row])
 
 
@@ -420,7 +420,7 @@ def outer(f: FunctionLowering, operation: Operation, *args: Any, **options: Any)
 
 def part(m: Memory, dims: tuple[Any, ...], strides: tuple[Any, ...], data: str = "") -> Memory:
     """Elements of an array, seen with other dimensions and strides."""
-    return dataclasses.replace(
+    return replace(
         m, data=data or m.data, dims=dims, strides=strides, is_object=False, contiguous=False, ordered=False
     )
 
@@ -627,8 +627,8 @@ def diff(f: FunctionLowering, operation: Operation, *args: Any, **options: Any) 
     size = m.dims[at]
     less: Any = max(size - 1, 0) if isinstance(size, int) else _less(f, size)
     dims = (*m.dims[:at], less, *m.dims[at + 1 :])
-    low = dataclasses.replace(part(m, dims, m.strides), ordered=arrays.in_order(m))
-    high = dataclasses.replace(low, data=f.at(m.data, m.strides[at]))
+    low = replace(part(m, dims, m.strides), ordered=arrays.in_order(m))
+    high = replace(low, data=f.at(m.data, m.strides[at]))
     return arrays.build(f, operation, arrays.Map("subtract", (t.dtype,) * 2, t.dtype), [high, low])
 
 
@@ -713,9 +713,7 @@ def axes_rearranged(f: FunctionLowering, operation: Operation, *args: Any, **opt
         return m if isinstance(x, Lazy) else x
     same = m.contiguous and name == "squeeze"
     result = part(m, seen.shape, strides)
-    return dataclasses.replace(
-        result, contiguous=same, ordered=same or (arrays.in_order(m) and name == "squeeze")
-    )
+    return replace(result, contiguous=same, ordered=same or (arrays.in_order(m) and name == "squeeze"))
 
 
 @rule("ndarray.flatten")

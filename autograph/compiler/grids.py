@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from autograph.compiler.elementwise import ELEMENT, Lanes
 from autograph.compiler.lowering import FunctionLowering, rule
 from autograph.compiler.values import Computed, Known, Number, Tuple, Value, array_type
 from autograph.graph.graph import Operation
+from autograph.records import replace
 
 INT = np.dtype(np.int64)
 
@@ -28,7 +28,7 @@ def outer(
     rank = len(arrays.dims_of(second))
     if rank and arrays.dims_of(first):
         m = arrays.memory(f, first)
-        first = dataclasses.replace(
+        first = replace(
             m,
             dims=(*m.dims, *(1,) * rank),
             strides=(*m.strides, *(0,) * rank),

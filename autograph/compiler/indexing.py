@@ -5,7 +5,6 @@ All index arrays are checked before the first element is read or written, as Num
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -29,6 +28,7 @@ from autograph.compiler.values import (
     scalar_dtype,
 )
 from autograph.graph.graph import Operation
+from autograph.records import record_class, replace
 
 INT, BOOL = np.dtype(np.int64), np.dtype(bool)
 POSITIONS = "positions"
@@ -44,7 +44,7 @@ def as_operand(i: str) -> Any:
 # -- what an index picks -------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass
+@record_class
 class Picked:
     """The elements that an index picks: where they start, the result's dimensions, what varies along them."""
 
@@ -113,7 +113,7 @@ def pick(f: FunctionLowering, operation: Operation, m: Memory, parts: list[Any])
             if not _check_mask(f, operation, p, m.dims[axis : axis + len(arrays.dims_of(p))]):
                 return None
             found = nonzero(f, arrays.memory(f, p))
-            whole += [dataclasses.replace(n, root=(POSITIONS, n.slot)) for n in found]
+            whole += [replace(n, root=(POSITIONS, n.slot)) for n in found]
         else:
             whole.append(p)
     used = sum(1 for p in whole if p is not None and p is not Ellipsis)
@@ -198,7 +198,7 @@ def _constant(f: FunctionLowering, p: Any, dim: Any) -> Any:
         return p
     items = tuple((str(int(item[0]) % dim),) for item in p.items)
     m = arrays.memory(f, Elements(p.dtype, p.shape, items))
-    return dataclasses.replace(m, root=(POSITIONS, m.data))
+    return replace(m, root=(POSITIONS, m.data))
 
 
 def _check_mask(f: FunctionLowering, operation: Operation, mask: Any, dims: tuple[Any, ...]) -> bool:
@@ -388,7 +388,7 @@ def count_true(f: FunctionLowering, mask: Memory) -> str:
         arrays.count_loop(
             f, 0, whole, WORD, lambda i: add(b.call("i64", "llvm.ctpop.i64", f"i64 {_word(f, mask, i)}"))
         )
-        flat = dataclasses.replace(mask, dims=(n,), strides=(1,))
+        flat = replace(mask, dims=(n,), strides=(1,))
         arrays.count_loop(f, whole, n, 1, lambda i: add(_as_i64(f, flat, [i])))
     else:
         arrays.nest(f, list(mask.dims), 1, lambda lanes, index: add(_as_i64(f, mask, index)))
@@ -445,7 +445,7 @@ def each_true(f: FunctionLowering, mask: Memory, body: Callable[[list[str], str]
         b.start(after)
 
     arrays.count_loop(f, 0, whole, WORD, word)
-    line = dataclasses.replace(mask, dims=(n,), strides=(1,))
+    line = replace(mask, dims=(n,), strides=(1,))
     arrays.count_loop(f, whole, n, 1, lambda i: tested(line)(Lanes(b), [i]))
 
 
@@ -469,7 +469,7 @@ def _line(f: FunctionLowering, m: Memory) -> Memory:
     """A contiguous array (or any of one dimension) as one of one dimension."""
     if len(m.dims) == 1:
         return m
-    return dataclasses.replace(m, dims=(size_of(f, m.dims),), strides=(m.dtype.itemsize,))
+    return replace(m, dims=(size_of(f, m.dims),), strides=(m.dtype.itemsize,))
 
 
 def nonzero(f: FunctionLowering, mask: Memory) -> list[Memory]:
@@ -603,7 +603,7 @@ def _masked(f: FunctionLowering, operation: Operation, x: Memory, mask: Any, sou
             step = f.b.value(f"select i1 {one}, i64 0, i64 {step}")
         elif source.dims[0] == 1:
             step = 0
-        source = dataclasses.replace(source, strides=(step,))
+        source = replace(source, strides=(step,))
         f.flush()
 
         def write(index: list[str], k: str) -> None:
@@ -625,7 +625,7 @@ def _masked(f: FunctionLowering, operation: Operation, x: Memory, mask: Any, sou
 
 def _blend(f: FunctionLowering, mask: Memory, target: Memory, value: Number) -> None:
     """Writes a number where a mask is true, a vector at a time."""
-    line = dataclasses.replace(mask, dims=target.dims, strides=(1,))
+    line = replace(mask, dims=target.dims, strides=(1,))
     width = {8: 8, 4: 16, 2: 16, 1: 32}[target.dtype.itemsize]
     if target.strides[0] != target.dtype.itemsize:
         width = 1
@@ -665,9 +665,9 @@ def positions(f: FunctionLowering, operation: Operation, x: Any, *rest: Any, **o
     rank, count = len(mask.dims), count_true(f, mask)
     if name == "argwhere":  # NumPy makes it of the positions along each axis, and transposes it
         m = arrays.allocate(f, INT, (rank, count))
-        turned = dataclasses.replace(m, dims=m.dims[::-1], strides=m.strides[::-1], is_object=False)
+        turned = replace(m, dims=m.dims[::-1], strides=m.strides[::-1], is_object=False)
         _positions(f, mask, turned)
-        return dataclasses.replace(turned, contiguous=False)
+        return replace(turned, contiguous=False)
     if id(operation.outputs[0]) in f.plan.objects:
         return None
     if rank == 1:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import struct
 
@@ -20,13 +19,12 @@ def float_literal(value: float, type_: str = "double") -> str:
     return "0x" + struct.pack(">d", value).hex().upper()
 
 
-@dataclasses.dataclass(eq=False)
 class Phi:
     """A phi whose incoming values may be added until the function is finished."""
 
-    name: str
-    type: str
-    incoming: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+    def __init__(self, name: str, type: str) -> None:
+        self.name, self.type = name, type
+        self.incoming: list[tuple[str, str]] = []
 
     def text(self) -> str:
         pairs = ", ".join(f"[ {value}, %{block} ]" for value, block in self.incoming)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any
 
@@ -14,9 +13,10 @@ from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import Elements, Known, Lazy, Memory, Object, Value, array_type, scalar_dtype
 from autograph.graph.graph import Operation
 from autograph.graph.types import Array, members
+from autograph.records import record_class, replace
 
 
-@dataclasses.dataclass
+@record_class
 class Join:
     """How arrays of a rank are joined: along which axis of the result, and whether that axis is new."""
 
@@ -110,7 +110,7 @@ def _part(
     """The part of the result that an array of some dimensions is copied to."""
     strides = target.strides[:axis] + target.strides[axis + 1 :] if new else target.strides
     data = f.at(target.data, f.times(target.strides[axis], start))
-    return dataclasses.replace(target, data=data, dims=dims, strides=strides, contiguous=axis == 0)
+    return replace(target, data=data, dims=dims, strides=strides, contiguous=axis == 0)
 
 
 def _in_registers(f: FunctionLowering, out: Any, dims: list[Any]) -> bool:

@@ -8,7 +8,6 @@ NumPy's function runs, which raises.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -39,6 +38,7 @@ from autograph.compiler.values import (
 )
 from autograph.graph.graph import Operation
 from autograph.graph.types import Scalar
+from autograph.records import replace
 
 DOUBLE = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128)}
 """What is computed with, by the kind of the result."""
@@ -148,7 +148,7 @@ def inv(f: FunctionLowering, operation: Operation, a: Any) -> Value | None:
     unit = arrays.allocate(f, double, (n, n), operation)
     arrays.fill(f, unit, Number(Scalar(double), double, f.literal(0, double)))
     step = f.plus(unit.strides[0], double.itemsize)
-    diagonal = dataclasses.replace(unit, dims=(n,), strides=(step,), contiguous=False)
+    diagonal = replace(unit, dims=(n,), strides=(step,), contiguous=False)
     arrays.fill(f, diagonal, Number(Scalar(double), double, f.literal(1, double)))
     _solved(f, operation, routine, _by_columns(f, m), unit)
     return _cast(f, swapped(unit), t.dtype)

@@ -6,7 +6,6 @@ matrix of one row or column, a batch is a loop. How a matrix lies in memory deci
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any
@@ -30,6 +29,7 @@ from autograph.compiler.values import (
 )
 from autograph.graph.graph import Operation
 from autograph.graph.types import Scalar
+from autograph.records import record_class, replace
 
 FEW = 32**3
 """A product of matrices with at most so many multiplications is done by our own loops."""
@@ -72,7 +72,7 @@ def matmul(
         return None
     if dtype.kind == "c" and operation.name == "np.vdot":
         return None
-    x, y = (dataclasses.replace(v, dims=dx) if isinstance(v, Memory) else v for v in (x, y))
+    x, y = (replace(v, dims=dx) if isinstance(v, Memory) else v for v in (x, y))
     if dtype.kind == "f" and all(isinstance(v, Memory) and v.dtype == dtype for v in (x, y)):
         return Number(out, dtype, (dot(f, x, y),))
     if dtype.kind in "bc":
@@ -128,7 +128,7 @@ def product(f: FunctionLowering, operation: Operation, x: Any, y: Any) -> Value 
         a = _matrix(f, a, rows, a.dims[-1])
         multiply(f, _matrix(f, target, rows, b.dims[-1]), a, b)
         return target
-    c = dataclasses.replace(target, dims=(*batch, a.dims[-2], b.dims[-1]))
+    c = replace(target, dims=(*batch, a.dims[-2], b.dims[-1]))
     c = f.as_contiguous(c)
 
     def each(index: list[str]) -> None:
@@ -185,18 +185,16 @@ def _batched(dx: Any, dy: Any) -> bool:
 
 def _as_row(f: FunctionLowering, m: Memory) -> Memory:
     """A vector as a matrix of one row."""
-    return dataclasses.replace(
-        m, dims=(1, *m.dims), strides=(f.times(m.dims[0], m.dtype.itemsize), *m.strides)
-    )
+    return replace(m, dims=(1, *m.dims), strides=(f.times(m.dims[0], m.dtype.itemsize), *m.strides))
 
 
 def _as_column(m: Memory) -> Memory:
-    return dataclasses.replace(m, dims=(*m.dims, 1), strides=(*m.strides, m.dtype.itemsize))
+    return replace(m, dims=(*m.dims, 1), strides=(*m.strides, m.dtype.itemsize))
 
 
 def _matrix(f: FunctionLowering, m: Memory, rows: Any, columns: Any) -> Memory:
     """Contiguous memory seen as a matrix."""
-    return f.as_contiguous(dataclasses.replace(m, dims=(rows, columns)))
+    return f.as_contiguous(replace(m, dims=(rows, columns)))
 
 
 def of_batch(f: FunctionLowering, m: Memory, index: list[str], batch: Any) -> Memory:
@@ -211,7 +209,7 @@ def of_batch(f: FunctionLowering, m: Memory, index: list[str], batch: Any) -> Me
             i = f.b.value(f"select i1 {one}, i64 0, i64 {i}")
         where.append(i)
     data = arrays.address(f, m, where)
-    return dataclasses.replace(m, data=data, dims=m.dims[outer:], strides=m.strides[outer:])
+    return replace(m, data=data, dims=m.dims[outer:], strides=m.strides[outer:])
 
 
 def nest(
@@ -246,7 +244,7 @@ def equal(f: FunctionLowering, operation: Operation, p: Any, q: Any) -> bool:
 
 def swapped(m: Memory) -> Memory:
     """A matrix transposed."""
-    return dataclasses.replace(m, dims=m.dims[::-1], strides=m.strides[::-1], contiguous=False)
+    return replace(m, dims=m.dims[::-1], strides=m.strides[::-1], contiguous=False)
 
 
 def operand(f: FunctionLowering, v: Any, dtype: np.dtype[Any]) -> Memory:
@@ -388,7 +386,7 @@ def _plainly(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
 # -- BLAS ----------------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass
+@record_class
 class Form:
     """A matrix as BLAS takes it: dense by rows (`by_rows` holds) or by columns, `step` elements apart."""
 
@@ -565,9 +563,9 @@ def _by_blas(f: FunctionLowering, routine: str, c: Memory, a: Memory, b: Memory)
 def _dense_vector(f: FunctionLowering, m: Memory) -> Memory:
     """A matrix of one column (or row) as a dense vector."""
     axis = 0 if m.dims[1] == 1 else 1
-    vector = dataclasses.replace(m, dims=(m.dims[axis],), strides=(m.strides[axis],))
+    vector = replace(m, dims=(m.dims[axis],), strides=(m.strides[axis],))
     dense = m.contiguous or vector.strides[0] == m.dtype.itemsize
-    return dataclasses.replace(vector, contiguous=True) if dense else copied(f, vector)
+    return replace(vector, contiguous=True) if dense else copied(f, vector)
 
 
 def copied(f: FunctionLowering, m: Memory) -> Memory:
@@ -605,7 +603,7 @@ def _small_product(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None
         return
     if n == 1:
         a, b, m, n = swapped(b), swapped(a), 1, m
-        c = dataclasses.replace(c, dims=(1, n), strides=(0, size))
+        c = replace(c, dims=(1, n), strides=(0, size))
     if b.strides[1] != size and n != 1:
         b = copied(f, b)
     name = routines.name_of("row" if m == 1 else "matrix", c.dtype, n)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import collections
-import dataclasses
 from typing import Any
 
 from autograph.graph.graph import Operation
+from autograph.records import record_class
 
 
-@dataclasses.dataclass(frozen=True)
+@record_class(frozen=True)
 class Note:
     """One line: something that the code of a graph's function does, inside so many loops."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -26,16 +25,17 @@ from autograph.compiler.values import (
 from autograph.graph.check import type_of_value
 from autograph.graph.graph import Operation, Region, Tensor
 from autograph.graph.types import Const, Py, Scalar, generalize
+from autograph.records import field, record_class, replace
 
 
-@dataclasses.dataclass
+@record_class
 class Carried:
     """One carried value: how it is represented, and its phis."""
 
     kind: str  # number, tagged, object, array (an object), memory, elements
     param: Tensor
     value: Value
-    phis: list[Phi] = dataclasses.field(default_factory=list)
+    phis: list[Phi] = field(default_factory=list)
     slot: int = -1
 
 
@@ -211,7 +211,7 @@ def _below_bound(f: FunctionLowering, counter: Value, test: Any) -> Value:
     highest = f.number(f.value_of(bound)).high
     if not isinstance(counter, Number) or highest is None:
         return counter
-    return dataclasses.replace(counter, high=highest - 1)
+    return replace(counter, high=highest - 1)
 
 
 def _is_in_reach(counter: Any, bound: Any) -> bool:
@@ -251,7 +251,7 @@ def _before(f: FunctionLowering, operation: Operation, i: int, param: Tensor, in
         low, high = f.bounds(param)
         if id(param) in f.counters:
             low = number.low
-        number = dataclasses.replace(number, low=low, high=high)
+        number = replace(number, low=low, high=high)
         return Carried("number", param, number)
     if alternatives(t):
         value = unions.like(f, init, t)
@@ -290,9 +290,9 @@ def _before(f: FunctionLowering, operation: Operation, i: int, param: Tensor, in
     slot = f.new_slot()
     f.set_slot(slot, f.incref(f.get_slot(memory.slot)) if memory.slot is not None else "null")
     if memory.contiguous and id(param) in f.plan.strided:
-        memory = dataclasses.replace(memory, contiguous=False, ordered=True)
+        memory = replace(memory, contiguous=False, ordered=True)
     ordered = arrays.in_order(memory) and id(param) not in f.plan.unordered
-    memory = dataclasses.replace(memory, ordered=ordered)
+    memory = replace(memory, ordered=ordered)
     return Carried("memory", param, memory, slot=slot)
 
 

@@ -10,7 +10,6 @@ whole compilation starts again; choices only grow.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -54,6 +53,7 @@ from autograph.graph.types import (
     Union,
     members,
 )
+from autograph.records import field, record_class, replace
 from autograph.transforms import memory
 
 MAX_RETRIES = 200
@@ -71,21 +71,21 @@ class Retry(Exception):
     """A choice was added to the plan."""
 
 
-@dataclasses.dataclass
+@record_class
 class Plan:
     """Choices that hold for the whole compilation."""
 
-    objects: set[int] = dataclasses.field(default_factory=set)  # tensors that must be Python objects
-    strided: set[int] = dataclasses.field(default_factory=set)  # carried arrays that are not contiguous
-    unordered: set[int] = dataclasses.field(default_factory=set)  # and those whose axes are in any order
-    memory: set[int] = dataclasses.field(default_factory=set)  # small arrays that must not be in registers
+    objects: set[int] = field(default_factory=set)  # tensors that must be Python objects
+    strided: set[int] = field(default_factory=set)  # carried arrays that are not contiguous
+    unordered: set[int] = field(default_factory=set)  # and those whose axes are in any order
+    memory: set[int] = field(default_factory=set)  # small arrays that must not be in registers
     layouts: tuple[int, ...] = ()  # of the arguments, as `backend.layout` gives them
     distinct: bool = True  # no array argument overlaps another
     sizes: tuple[tuple[int, ...], ...] = ()  # of the arguments, as `backend.sizes` gives them
     numbered: bool = True  # equal instructions are written once
-    bounded: dict[int, bounded.Bounded] = dataclasses.field(default_factory=dict)  # of each graph with loops
+    bounded: dict[int, bounded.Bounded] = field(default_factory=dict)  # of each graph with loops
 
-    fresh: set[int] = dataclasses.field(default_factory=set)  # tensors of choices made in this round
+    fresh: set[int] = field(default_factory=set)  # tensors of choices made in this round
 
     def need(self, chosen: set[int], tensor: Any) -> None:
         self.want(chosen, tensor)
@@ -365,13 +365,13 @@ class FunctionLowering:
                 value = self.from_slot(slot, t, param)
                 if isinstance(value, Memory):
                     dims = self.dims.shared(codes, t.shape, value.dims)  # type: ignore[attr-defined]
-                    value = dataclasses.replace(value, dims=dims)
+                    value = replace(value, dims=dims)
                     if layout & FOLDED and not self.is_pure(param):
                         raise Unsupported("an array is written of which elements share memory")
                     self.apart |= {slot} if main else set()
                     value = self.as_contiguous(value) if layout & 3 == 2 else value
                     writeable = bool(layout & WRITEABLE) and not self.compilation.calls_host
-                    value = dataclasses.replace(value, ordered=layout & 3 > 0, writeable=writeable)
+                    value = replace(value, ordered=layout & 3 > 0, writeable=writeable)
                 self.env[id(param)] = value
         results = self.graph.body.results or ()
         returns = self.signature()
@@ -671,7 +671,7 @@ class FunctionLowering:
 
     def as_contiguous(self, m: Memory) -> Memory:
         """The same array, known to be contiguous."""
-        return dataclasses.replace(
+        return replace(
             m, strides=self.contiguous_strides(m.dims, m.dtype.itemsize), contiguous=True
         )
 
@@ -1001,7 +1001,7 @@ class FunctionLowering:
     def _rooted(self, value: Value, tensor: Tensor) -> Value:
         """An array that was made just now, with the root of the tensor that it is the value of."""
         if isinstance(value, Memory) and isinstance(value.root, tuple) and value.slot is not None:
-            return dataclasses.replace(value, root=self.roots.find(id(tensor)), writeable=True)
+            return replace(value, root=self.roots.find(id(tensor)), writeable=True)
         return value
 
     def _row_groups(self, region: Region) -> tuple[dict[int, Any], set[int]]:
@@ -1111,7 +1111,7 @@ class FunctionLowering:
                     self._keep_identity(operation, result)
                     shares = "view" in effects and self._shows_given(operation)
                     if shares and isinstance(result, Elements):
-                        result = dataclasses.replace(result, fresh=False)
+                        result = replace(result, fresh=False)
                     self.bind(operation.outputs[0], result)
                 return
         self.fallback(operation)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from autograph.compiler.values import (
 from autograph.compiler.values import part as real_part
 from autograph.graph.graph import Operation
 from autograph.graph.types import Scalar
+from autograph.records import replace
 
 INT, BOOL = np.dtype(np.int64), np.dtype(bool)
 WIDTH = 8
@@ -414,7 +414,7 @@ def _run(f: FunctionLowering, x: Any, target: Memory, axis: int, combine: str) -
     def first(lanes: Lanes, index: list[str]) -> None:
         arrays.store(f, lanes, target, at(index, "0"), value(lanes, at(index, "0")))
 
-    some = dataclasses.replace(target)
+    some = replace(target)
     arrays.count_loop(f, 0, _at_most_one(f, dims[axis]), 1, lambda i: arrays.nest(f, others, 1, first))
 
     def turn(i: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +25,7 @@ from autograph.compiler.values import (
 )
 from autograph.graph.graph import Operation
 from autograph.graph.types import Scalar
+from autograph.records import record_class, replace
 
 BLOCK = 32
 """How many vectors are added up plainly before the sum goes to the compensated total."""
@@ -33,7 +33,7 @@ CHUNK = 32 * 4 * BLOCK
 """Chunks of a row are multiples of this: they consist of whole blocks of vectors of any width."""
 
 
-@dataclasses.dataclass(frozen=True)
+@record_class(frozen=True)
 class Kind:
     """A reduction: the elementwise function that combines two values, and the value of nothing."""
 
@@ -146,7 +146,7 @@ def reduce(
     if name == "mean" and dtype.kind != "f":
         return None
     if isinstance(x, Elements):
-        x = dataclasses.replace(x)
+        x = replace(x)
         return _of_elements(
             f, operation, kind, x, axes, work, keep, scalar, count if name == "mean" else None
         )

@@ -9,7 +9,6 @@ memory is read and written once.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any
@@ -31,6 +30,7 @@ from autograph.compiler.values import (
 from autograph.graph.graph import Operation, Region, Tensor
 from autograph.graph.tree import leaves
 from autograph.graph.types import Array, Const, Scalar
+from autograph.records import record_class
 
 EXPENSIVE = 6
 """From this cost on a row that several loops read is kept instead of computed again."""
@@ -40,7 +40,7 @@ PARTS = 32
 """Most parts of a group whose rows are longer: each has a buffer."""
 
 
-@dataclasses.dataclass
+@record_class
 class Group:
     """Operations that are computed row by row, in program order; the last one gives the result."""
 

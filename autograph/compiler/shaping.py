@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any
 
@@ -16,6 +15,7 @@ from autograph.compiler.lowering import FunctionLowering, rule
 from autograph.compiler.values import Elements, Known, Memory, Number, Tuple, Value, array_type
 from autograph.graph.graph import Operation
 from autograph.graph.types import Array
+from autograph.records import replace
 
 INT = np.dtype(np.int64)
 
@@ -65,7 +65,7 @@ def _expanded(f: FunctionLowering, x: Any, args: tuple[Any, ...], options: Any, 
     )
     if m.contiguous:
         return f.as_contiguous(result)
-    return dataclasses.replace(result, ordered=arrays.in_order(m))
+    return replace(result, ordered=arrays.in_order(m))
 
 
 def _asked(

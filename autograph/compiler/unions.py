@@ -7,7 +7,6 @@ and only the tag of the result is chosen.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -34,6 +33,7 @@ from autograph.graph.graph import Operation, Tensor
 from autograph.graph.tree import map_tree
 from autograph.graph.types import BOTTOM, UNBOUND, Const, Py, Scalar, Type, Unbound, generalize, members
 from autograph.graph.types import join as join_types
+from autograph.records import replace
 
 MOST = 6
 """Combinations of types that an operation is lowered for."""
@@ -470,7 +470,7 @@ def _typed(operation: Operation, result: Type) -> Operation:
     if not operation.outputs or operation.outputs[0]._ag_type == result:
         return operation
     out = operation.outputs[0]
-    return dataclasses.replace(operation, outputs=[Tensor(result, out._ag_graph, operation, out._ag_name)])
+    return replace(operation, outputs=[Tensor(result, out._ag_graph, operation, out._ag_name)])
 
 
 def _called(f: FunctionLowering, operation: Operation, result: Type) -> Value:

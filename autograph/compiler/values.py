@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from typing import Any
 
@@ -107,24 +106,43 @@ class Value:
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        parts = (f"{name}={getattr(self, name)!r}" for c in type(self).__mro__[::-1] for name in _slots(c))
+        return f"{type(self).__name__}({', '.join(parts)})"
 
-@dataclasses.dataclass(eq=False, slots=True)
+
+def _slots(cls: type) -> tuple[str, ...]:
+    return cls.__dict__.get("__slots__", ())  # type: ignore[no-any-return]
+
+
 class Known(Value):
     """A value known while the graph is compiled."""
 
-    value: Any
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
 
-@dataclasses.dataclass(eq=False, slots=True)
 class Number(Value):
-    """A number in a register, of two parts if complex. `low`, `high`: bounds of an integer."""
+    """A number in a register, of two parts if complex. `low`, `high`: bounds of an integer.
 
-    type: Type
-    dtype: np.dtype[Any]
-    parts: tuple[Ir, ...]
-    low: int | None = None
-    high: int | None = None
-    line: Any = None  # factor and offset over the counter of the quick copy that is being written
+    `line`: factor and offset over the counter of the quick copy that is being written.
+    """
+
+    __slots__ = ("dtype", "high", "line", "low", "parts", "type")
+
+    def __init__(
+        self,
+        type: Type,
+        dtype: np.dtype[Any],
+        parts: tuple[Ir, ...],
+        low: int | None = None,
+        high: int | None = None,
+        line: Any = None,
+    ) -> None:
+        self.type, self.dtype, self.parts = type, dtype, parts
+        self.low, self.high, self.line = low, high, line
 
     @property
     def ir(self) -> Ir:
@@ -135,91 +153,129 @@ class Number(Value):
         return isinstance(self.type, Py)
 
 
-@dataclasses.dataclass(eq=False, slots=True)
 class Tagged(Value):
     """A number of one of several types; at run time the tag, an i8, is its place among them.
 
     `numbers` has one for each type; those of one dtype are in the same registers.
     """
 
-    types: tuple[Type, ...]
-    numbers: tuple[Number, ...]
-    tag: Ir
+    __slots__ = ("numbers", "tag", "types")
+
+    def __init__(self, types: tuple[Type, ...], numbers: tuple[Number, ...], tag: Ir) -> None:
+        self.types, self.numbers, self.tag = types, numbers, tag
 
 
-@dataclasses.dataclass(eq=False, slots=True)
 class Object(Value):
     """A Python object; the frame's slot owns the reference."""
 
-    type: Type
-    slot: int
+    __slots__ = ("slot", "type")
+
+    def __init__(self, type: Type, slot: int) -> None:
+        self.type, self.slot = type, slot
 
 
-@dataclasses.dataclass(eq=False, slots=True)
 class Tuple(Value):
-    items: tuple[Value, ...]
-    cls: type = tuple
+    __slots__ = ("cls", "items")
+
+    def __init__(self, items: tuple[Value, ...], cls: type = tuple) -> None:
+        self.items, self.cls = items, cls
 
 
-@dataclasses.dataclass(eq=False, slots=True)
 class Range(Value):
-    start: Value
-    stop: Value
-    step: Value
+    __slots__ = ("start", "step", "stop")
+
+    def __init__(self, start: Value, stop: Value, step: Value) -> None:
+        self.start, self.stop, self.step = start, stop, step
 
 
-@dataclasses.dataclass(eq=False, slots=True)
 class Memory(Value):
     """An array in memory: pointer, dimensions and strides (bytes; numbers where known).
 
     `slot` owns the memory, where a slot does; `is_object` says that the slot's object is the array itself.
     `ordered`: its strides never grow from one axis to the next, so NumPy computes results of it in C order.
+    `writeable`: it is known to be so, as long as the function runs.
     """
 
-    dtype: np.dtype[Any]
-    data: Ir
-    dims: tuple[int | Ir, ...]
-    strides: tuple[int | Ir, ...]
-    slot: int | None = None
-    is_object: bool = False
-    contiguous: bool = False
-    root: Any = None
-    aligned: bool = True
-    ordered: bool = False
-    writeable: bool = False  # it is known to be so, as long as the function runs
+    __slots__ = (
+        *("dtype", "data", "dims", "strides", "slot", "is_object"),
+        *("contiguous", "root", "aligned", "ordered", "writeable"),
+    )
+
+    def __init__(
+        self,
+        dtype: np.dtype[Any],
+        data: Ir,
+        dims: tuple[int | Ir, ...],
+        strides: tuple[int | Ir, ...],
+        slot: int | None = None,
+        is_object: bool = False,
+        contiguous: bool = False,
+        root: Any = None,
+        aligned: bool = True,
+        ordered: bool = False,
+        writeable: bool = False,
+    ) -> None:
+        self.dtype, self.data, self.dims, self.strides = dtype, data, dims, strides
+        self.slot, self.is_object, self.contiguous, self.root = slot, is_object, contiguous, root
+        self.aligned, self.ordered, self.writeable = aligned, ordered, writeable
 
 
-@dataclasses.dataclass(eq=False, slots=True)
 class Elements(Value):
-    """A small array whose elements are in registers, in C order."""
+    """A small array whose elements are in registers, in C order.
 
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    items: tuple[tuple[Ir, ...], ...]
-    origin: int | None = None  # a slot that holds the array object that these are the elements of, or null
-    fresh: bool = True  # made by a computation: no array object exists of it
+    `origin`: a slot that holds the array object that these are the elements of, or null.
+    `fresh`: made by a computation: no array object exists of it.
+    """
+
+    __slots__ = ("dtype", "fresh", "items", "origin", "shape")
+
+    def __init__(
+        self,
+        dtype: np.dtype[Any],
+        shape: tuple[int, ...],
+        items: tuple[tuple[Ir, ...], ...],
+        origin: int | None = None,
+        fresh: bool = True,
+    ) -> None:
+        self.dtype, self.shape, self.items, self.origin, self.fresh = dtype, shape, items, origin, fresh
 
 
-@dataclasses.dataclass(eq=False, slots=True)
 class Lazy(Value):
-    """An array that is computed, element by element, where it is used."""
+    """An array that is computed, element by element, where it is used; `op` is an `arrays.Map`."""
 
-    dtype: np.dtype[Any]
-    dims: tuple[int | Ir, ...]
-    op: Any  # arrays.Map
-    args: tuple[Value, ...]
-    cost: int = 1
+    __slots__ = ("args", "cost", "dims", "dtype", "op")
+
+    def __init__(
+        self,
+        dtype: np.dtype[Any],
+        dims: tuple[int | Ir, ...],
+        op: Any,
+        args: tuple[Value, ...],
+        cost: int = 1,
+    ) -> None:
+        self.dtype, self.dims, self.op, self.args, self.cost = dtype, dims, op, args, cost
 
 
-@dataclasses.dataclass(eq=False, slots=True)
 class Computed(Lazy):
     """A lazy array given by its element at an index; `args` are the arrays that it reads, at any index.
 
     `element` takes lanes and an index. `vector` says whether it gives vectors along the last axis too.
     """
 
-    element: Any = None
-    vector: bool = False
+    __slots__ = ("element", "vector")
+
+    def __init__(
+        self,
+        dtype: np.dtype[Any],
+        dims: tuple[int | Ir, ...],
+        op: Any,
+        args: tuple[Value, ...],
+        cost: int = 1,
+        element: Any = None,
+        vector: bool = False,
+    ) -> None:
+        super().__init__(dtype, dims, op, args, cost)
+        self.element, self.vector = element, vector
 
 
 def known_item(items: tuple[Value, ...], index: Any) -> Value | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import gast
@@ -11,11 +10,12 @@ from autograph.core.names import Namer
 from autograph.core.parser import FunctionSource
 from autograph.core.scopes import Scope, Variable
 from autograph.errors import ConversionError
+from autograph.records import field, record_class
 
 __all__ = ["Context"]
 
 
-@dataclasses.dataclass
+@record_class
 class Context:
     """One conversion.
 
@@ -30,8 +30,8 @@ class Context:
     shadowed: frozenset[str]
     slice_name: str = "slice"
     kinds: frozenset[str] = frozenset()
-    externals: dict[str, Variable] = dataclasses.field(default_factory=dict)
-    shared_names: dict[str, str] = dataclasses.field(default_factory=dict)
+    externals: dict[str, Variable] = field(default_factory=dict)
+    shared_names: dict[str, str] = field(default_factory=dict)
 
     def error(self, node: Any, what: str, why: str, instead: str) -> ConversionError:
         """An error about a construct of the user's code, with its place and source text."""

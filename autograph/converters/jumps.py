@@ -8,7 +8,6 @@ whatever catches it takes the jump back.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import gast
@@ -17,6 +16,7 @@ from autograph.converters.context import Context
 from autograph.core.scopes import Variable
 from autograph.core.templates import quote_expression
 from autograph.core.tree import StatementTransformer, locate, walk
+from autograph.records import record_class
 
 __all__ = ["For", "transform"]
 
@@ -72,7 +72,7 @@ class _Functions(StatementTransformer):
         return node
 
 
-@dataclasses.dataclass(eq=False)
+@record_class(eq=False)
 class _Flag:
     """A flag of one loop or function; made when the first statement looks at it."""
 

@@ -11,7 +11,6 @@ are boxed instead: an exception may leave a block anywhere. All get `blocks`: (s
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import gast
@@ -25,13 +24,16 @@ __all__ = ["find_state"]
 _NONE: frozenset[Variable] = frozenset()
 
 
-@dataclasses.dataclass(frozen=True)
 class _Flow:
     """What some code reads before it writes it, what it surely writes, and what it may write."""
 
-    needs: frozenset[Variable] = _NONE
-    writes: frozenset[Variable] = _NONE
-    changes: frozenset[Variable] = _NONE
+    def __init__(
+        self,
+        needs: frozenset[Variable] = _NONE,
+        writes: frozenset[Variable] = _NONE,
+        changes: frozenset[Variable] = _NONE,
+    ) -> None:
+        self.needs, self.writes, self.changes = needs, writes, changes
 
     def then(self, other: _Flow) -> _Flow:
         return _Flow(

@@ -12,7 +12,6 @@ import __future__
 
 import ast
 import contextlib
-import dataclasses
 import functools
 import inspect
 import linecache
@@ -27,6 +26,7 @@ from gast.ast3 import Ast3ToGAst
 
 from autograph.core.tree import children, statements
 from autograph.errors import ConversionError, Location
+from autograph.records import record_class
 
 __all__ = ["FunctionSource", "parse_function"]
 
@@ -37,7 +37,7 @@ _FUTURE_FLAGS = functools.reduce(
 _warnings_lock = threading.Lock()  # the filters of warnings are one list for all threads
 
 
-@dataclasses.dataclass(frozen=True)
+@record_class(frozen=True)
 class FunctionSource:
     """A function's tree, and the text it came from.
 
@@ -50,7 +50,7 @@ class FunctionSource:
     filename: str
     name: str
     qualname: str
-    lines: tuple[str, ...] = dataclasses.field(repr=False)
+    lines: tuple[str, ...]
 
     def source(self, line: int) -> str:
         """The text of a line (from 1) of the file, without its line end; empty outside the file."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import dataclasses
 import itertools
 import types
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from typing import Any
 from autograph.errors import Location
 from autograph.graph.tree import NESTED, leaves
 from autograph.graph.types import Type
+from autograph.records import replace
 from autograph.tracebacks import Spot
 
 FINDERS: list[Callable[[str], Any]] = []
@@ -56,7 +56,7 @@ class Place:
         # A construct of several lines is underlined on its first one only.
         stop = spot.end_column if spot.end_line == spot.line else len(text.rstrip())
         end = len(text[:stop].decode(errors="ignore"))
-        return dataclasses.replace(location, column=start, end_column=end)
+        return replace(location, column=start, end_column=end)
 
     def __repr__(self) -> str:
         return f"{self.code.co_filename}:{self.line}"
@@ -90,30 +90,41 @@ class Tensor:
     __hash__ = object.__hash__
 
 
-@dataclasses.dataclass(eq=False)
 class Region:
     """A nested body: parameters, operations in program order, results (None: its end is not reached)."""
 
-    graph: Graph
-    params: list[Tensor] = dataclasses.field(default_factory=list)
-    ops: list[Operation] = dataclasses.field(default_factory=list)
-    results: tuple[Any, ...] | None = ()
-    parent: Region | None = None
-    loop: Any = None  # while a loop is traced: its key, and whether it may be unrolled instead
+    def __init__(
+        self,
+        graph: Graph,
+        results: tuple[Any, ...] | None = (),
+        parent: Region | None = None,
+    ) -> None:
+        self.graph, self.results, self.parent = graph, results, parent
+        self.params: list[Tensor] = []
+        self.ops: list[Operation] = []
+        # while a loop is traced: its key, and whether it may be unrolled instead
+        self.loop: Any = None
 
 
-@dataclasses.dataclass(eq=False)
 class Operation:
-    """A node: its op's name, argument trees (of tensors and constants), results, bodies, and place."""
+    """A node: its op's name, argument trees (of tensors and constants), results, bodies, and place.
 
-    name: str
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    outputs: list[Tensor]
-    regions: tuple[Region, ...] = ()
-    callee: Graph | None = None
-    place: Place | None = None
-    op: Any = None  # ops.base.Op; None for cond, while_loop, try, call
+    `op` is the `ops.base.Op`; None for cond, while_loop, try, call.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        outputs: list[Tensor],
+        regions: tuple[Region, ...] = (),
+        callee: Graph | None = None,
+        place: Place | None = None,
+        op: Any = None,
+    ) -> None:
+        self.name, self.args, self.kwargs, self.outputs = name, args, kwargs, outputs
+        self.regions, self.callee, self.place, self.op = regions, callee, place, op
 
     @property
     def inputs(self) -> list[Tensor]:
@@ -126,23 +137,25 @@ class Operation:
         return found
 
 
-@dataclasses.dataclass(eq=False)
 class Graph:
     """A captured function: parameters, body, one result (a tree of tensors and constants)."""
 
-    name: str
-    place: Place | None = None
-    body: Region = None  # type: ignore[assignment]
-    captures: list[tuple[Tensor, Tensor]] = dataclasses.field(default_factory=list)
-    result_type: Type | None = None
-    host: bool = False  # host code runs in it: what it reads from places is checked at run time
-    code: Any = None  # what a runtime made of it; kept here, so that it goes with the graph
-    native: Any = None  # the same, by the compiler: machine code for each kind of arguments
-    native_reason: str = ""  # why the compiler declined it
-    optimised: Any = None  # what the passes made of it
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        name: str,
+        place: Place | None = None,
+        result_type: Type | None = None,
+        host: bool = False,
+        native_reason: str = "",
+    ) -> None:
+        self.name, self.place, self.result_type = name, place, result_type
         self.body = Region(self)
+        self.captures: list[tuple[Tensor, Tensor]] = []
+        self.host = host  # host code runs in it: what it reads from places is checked at run time
+        self.code: Any = None  # what a runtime made of it; kept here, so that it goes with the graph
+        self.native: Any = None  # the same, by the compiler: machine code for each kind of arguments
+        self.native_reason = native_reason  # why the compiler declined it
+        self.optimised: Any = None  # what the passes made of it
 
     @property
     def params(self) -> list[Tensor]:

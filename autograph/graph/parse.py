@@ -7,7 +7,6 @@ of a body.
 from __future__ import annotations
 
 import ast
-import dataclasses
 import functools
 import re
 import types
@@ -38,6 +37,7 @@ from autograph.graph.types import (
     Unbound,
     Union,
 )
+from autograph.records import field, record_class
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
@@ -148,13 +148,13 @@ class _Line:
         return out, comma
 
 
-@dataclasses.dataclass
+@record_class
 class _Scope:
     """The tensors that a body may use: its own, and those of the bodies around it."""
 
     graph: Graph
     around: _Scope | None = None
-    tensors: dict[str, Tensor] = dataclasses.field(default_factory=dict)
+    tensors: dict[str, Tensor] = field(default_factory=dict)
 
     def find(self, name: str) -> Tensor | None:
         found = self.tensors.get(name)

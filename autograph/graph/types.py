@@ -7,11 +7,11 @@ made them; what a site may hold is a table that only grows.
 
 from __future__ import annotations
 
-import dataclasses
 import struct
 import types
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,19 @@ class Type:
     """Base of all types; instances are immutable and hashable."""
 
     __slots__ = ()
+
+
+class PlainType(Type):
+    """Base of the types that are equal where they are of one class and their parts are equal."""
+
+    __slots__ = ()
+    parts: Callable[[Any], Any]
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and bool(self.parts(self) == self.parts(other))
+
+    def __hash__(self) -> int:
+        return hash(self.parts(self))
 
 
 function_key: Callable[[Any], Hashable] = id
@@ -79,32 +92,40 @@ class Const(Type):
         return f"={getattr(value, '__name__', type(value).__name__)}"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Py(Type):
+class Py(PlainType):
     """An immutable Python object of exactly this class: bool, int, float, complex, str, bytes, slice, ..."""
 
-    cls: type
+    __slots__ = ("cls",)
+    parts = attrgetter("cls")
+
+    def __init__(self, cls: type) -> None:
+        self.cls = cls
 
     def __repr__(self) -> str:
         return self.cls.__name__
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Scalar(Type):
+class Scalar(PlainType):
     """A NumPy scalar."""
 
-    dtype: np.dtype[Any]
+    __slots__ = ("dtype",)
+    parts = attrgetter("dtype")
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype
 
     def __repr__(self) -> str:
         return f"{self.dtype.name}"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Array(Type):
+class Array(PlainType):
     """A `numpy.ndarray`: its dtype, and its shape; a dimension may be unknown (None), or all of the shape."""
 
-    dtype: np.dtype[Any]
-    shape: Shape
+    __slots__ = ("dtype", "shape")
+    parts = attrgetter("dtype", "shape")
+
+    def __init__(self, dtype: np.dtype[Any], shape: Shape) -> None:
+        self.dtype, self.shape = dtype, shape
 
     @property
     def ndim(self) -> int | None:
@@ -116,54 +137,56 @@ class Array(Type):
         return f"{self.dtype.name}[{','.join('?' if d is None else str(d) for d in self.shape)}]"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TupleT(Type):
+class TupleT(PlainType):
     """A tuple of known length; `cls` is the named-tuple class, or tuple."""
 
-    items: tuple[Type, ...]
-    cls: type = tuple
-    depth: int = dataclasses.field(init=False, compare=False, repr=False, default=0)
+    __slots__ = ("cls", "depth", "items")
+    parts = attrgetter("items", "cls")
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "depth", 1 + max(map(_depth, self.items), default=0))
+    def __init__(self, items: tuple[Type, ...], cls: type = tuple) -> None:
+        self.items, self.cls = items, cls
+        self.depth: int = 1 + max(map(_depth, items), default=0)
 
     def __repr__(self) -> str:
         name = "" if self.cls is tuple else self.cls.__name__
         return f"{name}({', '.join(map(repr, self.items))}{',' if len(self.items) == 1 else ''})"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class SeqT(Type):
+class SeqT(PlainType):
     """A tuple of unknown length."""
 
-    elem: Type
-    depth: int = dataclasses.field(init=False, compare=False, repr=False, default=0)
+    __slots__ = ("depth", "elem")
+    parts = attrgetter("elem")
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "depth", 1 + _depth(self.elem))
+    def __init__(self, elem: Type) -> None:
+        self.elem = elem
+        self.depth: int = 1 + _depth(elem)
 
     def __repr__(self) -> str:
         return f"({self.elem!r}, ...)"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class IterT(Type):
+class IterT(PlainType):
     """A run-time iterator or view (dict views, iterators) that gives `elem`."""
 
-    elem: Type
-    cls: type | None = None
+    __slots__ = ("cls", "elem")
+    parts = attrgetter("elem", "cls")
+
+    def __init__(self, elem: Type, cls: type | None = None) -> None:
+        self.elem, self.cls = elem, cls
 
     def __repr__(self) -> str:
         return f"iter[{self.elem!r}]"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class ClosureT(Type):
+class ClosureT(PlainType):
     """A function made when the graph runs: code (`key`, `template`) and the types of what it captured."""
 
-    key: Hashable
-    template: Any = dataclasses.field(compare=False)
-    captures: tuple[Type, ...]
+    __slots__ = ("captures", "key", "template")
+    parts = attrgetter("key", "captures")
+
+    def __init__(self, key: Hashable, template: Any, captures: tuple[Type, ...]) -> None:
+        self.key, self.template, self.captures = key, template, captures
 
     def __repr__(self) -> str:
         return f"function[{self.template.__name__}]"
@@ -173,19 +196,25 @@ MADE: weakref.WeakKeyDictionary[Any, tuple[Hashable, tuple[Any, ...]]] = weakref
 """Of the functions that graphs have made: the key of their type, and what they captured."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Host(Type):
+class Host(PlainType):
     """An object that only the host understands: a host call's result, an exception, a view of a dict, ..."""
 
-    cls: type | None = None
+    __slots__ = ("cls",)
+    parts = attrgetter("cls")
+
+    def __init__(self, cls: type | None = None) -> None:
+        self.cls = cls
 
     def __repr__(self) -> str:
         return f"object[{self.cls.__name__}]" if self.cls else "object"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Singleton(Type):
-    name: str
+class Singleton(PlainType):
+    __slots__ = ("name",)
+    parts = attrgetter("name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def __repr__(self) -> str:
         return self.name
@@ -371,11 +400,13 @@ class Site:
         return f"{self.cls.__name__}#{self.number}"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Ref(Type):
     """A reference to a list, dict, set, object or cell made at `site`."""
 
-    site: Site
+    __slots__ = ("site",)
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ref) and self.site is other.site

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
 import types
@@ -52,6 +51,7 @@ from autograph.operators.tracer import (
 )
 from autograph.ops import core
 from autograph.ops.base import BY_FUNCTION
+from autograph.records import record_class
 
 MAX_INLINE_DEPTH = 16
 MAX_INLINED_CALLS = 256
@@ -414,7 +414,7 @@ def stable_key(t: Type) -> Hashable:
     return t
 
 
-@dataclasses.dataclass
+@record_class
 class Record:
     """A function traced into a graph of its own, or being traced."""
 

@@ -19,7 +19,6 @@ is given up, and a nest of loops is peeled from the inside, up to a size: `MAX_I
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
@@ -57,6 +56,7 @@ from autograph.operators.tracer import (
     vtype,
 )
 from autograph.ops import core
+from autograph.records import record_class, replace
 
 State = Callable[[], tuple[Any, ...]]
 SetState = Callable[[tuple[Any, ...]], None]
@@ -72,7 +72,7 @@ MAX_INNER = 8
 so the inner three of many nested loops are peeled, and the others carry unions."""
 
 
-@dataclasses.dataclass
+@record_class
 class Loop:
     """A loop to be staged: its key, its code, and the state that its test and body may rebind."""
 
@@ -108,7 +108,7 @@ def _carried(trace: Trace, loop: Loop, before: tuple[Type, ...]) -> Carried:
     if key in here:
         return here[key]
     seed = trace.decisions.loop(loop.key).plans.get(key) if _may_peel(trace, loop) else None
-    carried = Carried(key, entry) if seed is None else dataclasses.replace(seed, entry=entry, types=None)
+    carried = Carried(key, entry) if seed is None else replace(seed, entry=entry, types=None)
     for other in here.values():  # what comes of fewer types comes of these
         if other.types is not None and all(map(covers, entry, other.entry)):
             carried.types = other.types
@@ -186,7 +186,7 @@ def _split(trace: Trace, loop: Loop, carried: Carried, before: tuple[Type, ...])
 
     names = ("over", *loop.names)
     with _copy(trace, loop, "before"):
-        first = dataclasses.replace(loop, test=test, get_state=get_state, set_state=set_state, names=names)
+        first = replace(loop, test=test, get_state=get_state, set_state=set_state, names=names)
         stage(trace, first)
     if_stmt(not_(over), rest, lambda: None, loop.get_state, loop.set_state, loop.names)
 
@@ -355,7 +355,7 @@ def _join_states(
 # -- how to peel ---------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass
+@record_class
 class Traced:
     """What one trace of a loop found: the types before it, carried, to be carried, and after a turn."""
 

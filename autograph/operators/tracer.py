@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import dataclasses
 import sys
 import threading
 import types
@@ -42,6 +41,7 @@ from autograph.graph.types import (
 )
 from autograph.ops import base
 from autograph.ops.base import NeedConcrete, Op, Refuse, for_all_axes, infer
+from autograph.records import field, record_class
 
 STEP_BUDGET = 10_000
 MAX_PASSES = 80
@@ -56,7 +56,7 @@ class DeadEnd(BaseException):
     """The region being traced never gets past this point: an operation in it always raises."""
 
 
-@dataclasses.dataclass
+@record_class
 class Carried:
     """What one copy of a loop carries, and how it is peeled (see `staging`)."""
 
@@ -69,16 +69,14 @@ class Carried:
     changes: int = 0  # of decisions, when this pass came to it
 
 
-@dataclasses.dataclass
+@record_class
 class LoopDecision:
     """What was decided of one loop: how it runs (None, 'stage', 'unroll'), why, and what its copies carry."""
 
     mode: str | None = None
     reason: str = ""
-    copies: dict[Hashable, dict[Hashable, Carried]] = dataclasses.field(default_factory=dict)
-    plans: dict[Hashable, Carried] = dataclasses.field(
-        default_factory=dict
-    )  # by the types that it starts with
+    copies: dict[Hashable, dict[Hashable, Carried]] = field(default_factory=dict)
+    plans: dict[Hashable, Carried] = field(default_factory=dict)  # by the types that it starts with
 
 
 class Decisions:
@@ -319,7 +317,7 @@ def _refresh_content(trace: Trace, content: Any, fn: types.FunctionType) -> tupl
     return new is not content, new
 
 
-@dataclasses.dataclass
+@record_class
 class Note:
     """One line of `explain`: what was decided at a place."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 import re
 import threading
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from types import NoneType
 from typing import Any
 
@@ -21,6 +21,7 @@ from autograph.graph.types import (
     Const,
     Dim,
     Host,
+    PlainType,
     Py,
     Ref,
     Scalar,
@@ -60,7 +61,6 @@ class Refuse(Exception):
 Rule = Callable[..., Type]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
 class Op:
     """One op: its name, the function that computes it, and the rule for the type of its result.
 
@@ -74,14 +74,19 @@ class Op:
     does not compute it (it may take Python for ages).
     """
 
-    name: str
-    kernel: Callable[..., Any]
-    rule: Rule
-    traits: frozenset[str] = frozenset()
-    handles: tuple[Any, ...] = ()
-    out: int | None = None
-    always: Type | None = None
-    wide: Callable[..., bool] | None = None
+    def __init__(
+        self,
+        name: str,
+        kernel: Callable[..., Any],
+        rule: Rule,
+        traits: frozenset[str] = frozenset(),
+        handles: tuple[Any, ...] = (),
+        out: int | None = None,
+        always: Type | None = None,
+        wide: Callable[..., bool] | None = None,
+    ) -> None:
+        self.name, self.kernel, self.rule, self.traits = name, kernel, rule, traits
+        self.handles, self.out, self.always, self.wide = handles, out, always, wide
 
     def effects(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> frozenset[str]:
         """The traits of one call: with `out` it writes and gives it; without `copy` it may do so."""
@@ -341,11 +346,14 @@ class NoSample(Refuse):
     """No representative value exists for a type."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Empty(Type):
+class Empty(PlainType):
     """Asks `sample` for an array of this type without elements."""
 
-    like: Array
+    __slots__ = ("like",)
+    parts = attrgetter("like")
+
+    def __init__(self, like: Array) -> None:
+        self.like = like
 
 
 def sample(t: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from typing import Any
 
@@ -28,11 +27,12 @@ from autograph.graph.types import (
 )
 from autograph.ops.base import Refuse, array_like, broadcast, sequence, type_of
 from autograph.ops.rules import over_ranks
+from autograph.records import record_class
 
 __all__ = ["get_item_rule", "set_item_rule", "slice_length"]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@record_class(frozen=True)
 class Part:
     """One part of an index: `kind` is int, slice, new, ellipsis, array or mask."""
 

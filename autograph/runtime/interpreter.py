@@ -6,7 +6,6 @@ recursion of Python: a graph may call itself far deeper than Python's own limit.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import sys
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from autograph.errors import IntegerOverflow, StagingError
 from autograph.graph.graph import Graph, Operation, Place, Region, Tensor
 from autograph.graph.tree import leaves, map_tree
 from autograph.graph.types import Host, IterT, Py, Ref, conforms, members
+from autograph.records import record_class
 from autograph.tracebacks import at_spots, without_library
 
 MAX_DEPTH = 100_000
@@ -28,7 +28,7 @@ _KINDS = [
 ]
 
 
-@dataclasses.dataclass(eq=False)
+@record_class(eq=False)
 class Code:
     """A graph as instructions over numbered slots."""
 

@@ -6,7 +6,6 @@ What was given is never touched, and a pass that noted nothing gives back the gr
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,28 +14,29 @@ import numpy as np
 from autograph.graph.graph import Graph, Operation, Place, Region, Tensor
 from autograph.graph.tree import NESTED
 from autograph.graph.types import Const, Py, Scalar, Singleton, TupleT, Type, Union, const_key
+from autograph.records import field, record_class
 
 SIMPLE = frozenset({bool, int, float, complex, str, bytes, type(None)})
 """Classes of constants that may stand anywhere a tensor of their value stood."""
 
 
-@dataclasses.dataclass
+@record_class
 class Changes:
     """What shall be different in the copy of a graph; operations, tensors and graphs go by their ids."""
 
-    values: dict[int, Any] = dataclasses.field(default_factory=dict)
+    values: dict[int, Any] = field(default_factory=dict)
     """A tensor: what stands in its place."""
-    dropped: set[int] = dataclasses.field(default_factory=set)
+    dropped: set[int] = field(default_factory=set)
     """Operations that go."""
-    spliced: dict[int, Region] = dataclasses.field(default_factory=dict)
+    spliced: dict[int, Region] = field(default_factory=dict)
     """A cond: the body that takes its place."""
-    moved: dict[int, list[Operation]] = dataclasses.field(default_factory=dict)
+    moved: dict[int, list[Operation]] = field(default_factory=dict)
     """An operation: what stands before it now; these are `dropped` where they were."""
-    args: dict[int, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
+    args: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     """An operation: its operands, in the place of its own."""
-    kept: dict[int, list[int]] = dataclasses.field(default_factory=dict)
+    kept: dict[int, list[int]] = field(default_factory=dict)
     """A cond or loop: the positions of what it gives, or carries, that stay."""
-    inlined: set[int] = dataclasses.field(default_factory=set)
+    inlined: set[int] = field(default_factory=set)
     """Calls whose graph takes their place."""
 
     def __bool__(self) -> bool:

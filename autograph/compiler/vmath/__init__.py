@@ -13,17 +13,17 @@ for a reduction in a few steps are rare; they go to the C library one by one.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable
 
 from autograph.compiler.vmath import exponentials, logarithms, powers, trigonometry
 from autograph.compiler.vmath.vectors import Block, Value, absolute, convert, select
+from autograph.records import record_class
 
 __all__ = ["NAMES", "Definition", "function"]
 
 
-@dataclasses.dataclass(frozen=True)
+@record_class(frozen=True)
 class Definition:
     """One function of a module: its symbol with the `@`, its text, and what the module needs besides."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 from autograph.compiler.vmath.vectors import Number, Value, as_bits, as_float, convert, fma, select
+from autograph.records import record_class
 
 __all__ = [
     "FORMATS",
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-@dataclasses.dataclass(frozen=True)
+@record_class(frozen=True)
 class Format:
     """What the algorithms need to know of a floating-point format."""
 
