@@ -182,7 +182,7 @@ class GraphFunction:
         self._record: Any = (
             None  # of the quick way into machine code, and the traces that it has been told of
         )
-        self._quick: list[tuple[Concrete, int]] = []
+        self._quick: list[Concrete] = []
         functools.update_wrapper(self, fn, updated=())
         if not hasattr(self, "__name__"):
             self.__name__ = self._plain.__name__
@@ -242,13 +242,16 @@ class GraphFunction:
                 why="NumPy's floating point errors are not reported by a graph.",
                 instead="Use np.errstate(all='ignore') around the call, or run it in eager mode.",
             )
+        first = not self._traces
         concrete = self._concrete(args, kwargs)
         arguments: list[Any] = []
         for value, t in zip((*args, *kwargs.values()), concrete.types):
             _argument_leaves(value, t, arguments)
         with np.errstate(all="ignore"):
             result = backend.run(concrete.graph, arguments)
-        if not kwargs and concrete.graph.native and (concrete, len(concrete.graph.native)) not in self._quick:
+        # Not after the first call, which may be the only one: the first of all quick ways takes milliseconds.
+        variants = 0 if first or kwargs else len(concrete.graph.native or ())
+        if self._quick.count(concrete) < variants:
             self._quicken(concrete, args)
         return result
 
@@ -256,8 +259,7 @@ class GraphFunction:
         """Lets the next calls like this one go to machine code without a step in Python."""
         from autograph.compiler import entry, quick
 
-        assert concrete.graph.native is not None
-        self._quick.append((concrete, len(concrete.graph.native)))
+        self._quick.append(concrete)
         if self._signature is not None or not entry.available() or len(self._quick) > entry.MAX_VARIANTS:
             return
         with self._lock:

@@ -38,12 +38,9 @@ def register_symbols() -> None:
     machine.add_symbol("ag_set_handler", array_api(304))
     machine.add_symbol("ag_default_handler", array_api(306))
     threads.wanted()  # raises where the environment says something else than a number
-    pool = threads.pool()
-    shared = machine.compile_ir(support.text(), support.NAMES, level=0)
-    pool.worker = shared["ag_worker"]
-    for name in support.NAMES:
-        machine.add_symbol(name, shared[name])
-    machine.keep(shared)
+    threads.pool()
+    for names, text in support.PARTS.items():
+        machine.add_part(names, text)
     if guards.wanted():
         guards.install()
 

@@ -671,9 +671,7 @@ class FunctionLowering:
 
     def as_contiguous(self, m: Memory) -> Memory:
         """The same array, known to be contiguous."""
-        return replace(
-            m, strides=self.contiguous_strides(m.dims, m.dtype.itemsize), contiguous=True
-        )
+        return replace(m, strides=self.contiguous_strides(m.dims, m.dtype.itemsize), contiguous=True)
 
     def contiguous_strides(self, dims: tuple[int | str, ...], itemsize: int) -> tuple[int | str, ...]:
         strides: list[int | str] = []

@@ -10,6 +10,7 @@ import functools
 import itertools
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from autograph.compiler import cache
@@ -65,6 +66,35 @@ def add_symbol(name: str, address: int) -> None:
     _symbols[name] = address
 
 
+_parts: dict[tuple[str, ...], Callable[[], str]] = {}
+_adding = threading.RLock()
+
+
+def add_part(names: tuple[str, ...], text: Callable[[], str]) -> None:
+    """Makes functions known to the code by name; their IR is compiled when some code has one of them."""
+    _parts[names] = text
+
+
+def address(name: str) -> int:
+    """The address of a function or variable; 0 as long as no code needs it."""
+    return _symbols.get(name, 0)
+
+
+def _add_parts(text: str) -> None:
+    """Compiles the parts that some code needs, and first those that they need."""
+    with _adding:
+        for names, make in list(_parts.items()):
+            if names in _parts and any(f"@{name}(" in text for name in names):
+                del _parts[names]  # its own text has its names, too
+                try:
+                    library = compile_ir(make(), names, level=0)
+                except BaseException:
+                    _parts[names] = make
+                    raise
+                _symbols.update(library.addresses)
+                keep(library)
+
+
 _kept: list[Any] = []
 
 
@@ -103,8 +133,8 @@ QUICK_LOOPS = "; has loops of numbers"
 """How a text begins whose loops are worth LLVM's own list of passes, vectors and all."""
 
 
-def optimise(text: str, times: dict[str, float] | None = None) -> Any:
-    """The IR as an optimised LLVM module."""
+def optimise(text: str, times: dict[str, float] | None = None, level: int = 2) -> Any:
+    """The IR as an optimised LLVM module; at level 0 it is as it was written."""
     llvm = binding()
     started = time.perf_counter()
     module = llvm.parse_assembly(text)
@@ -117,7 +147,7 @@ def optimise(text: str, times: dict[str, float] | None = None) -> Any:
         builder.getModulePassManager().run(module, builder)
     else:
         passes = llvm.create_new_module_pass_manager()
-        for name in PASSES:
+        for name in PASSES if level else PASSES[:2]:
             getattr(passes, f"add_{name}_pass")()
         passes.run(module, builder)
     if times is not None:
@@ -131,7 +161,7 @@ def link(code: bytes, names: tuple[str, ...]) -> Library:
     builder = binding().JITLibraryBuilder()
     builder.add_object_img(code)
     builder.add_current_process()
-    for name, address in _symbols.items():
+    for name, address in list(_symbols.items()):  # another thread may add parts
         builder.import_symbol(name, address)
     for name in names:
         builder.export_symbol(name)
@@ -148,6 +178,7 @@ def compile_ir(
     code is made in an eighth of the time, and slower.
     """
     times = {} if times is None else times
+    _add_parts(text)
     started = time.perf_counter()
     name = cache.key(text, str(level), *_versions())
     code = cache.load(name)
@@ -157,7 +188,7 @@ def compile_ir(
             return _timed_link(code, names, times)
         del times["load"]
     with _lock:
-        module = optimise(text, times)
+        module = optimise(text, times, level)
         started = time.perf_counter()
         code = target_machine(level).emit_object(module)
         times["emit"] = time.perf_counter() - started

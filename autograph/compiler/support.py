@@ -1,4 +1,4 @@
-"""Machine code that all graphs share, compiled once: calls to Python, new arrays, exceptions, references.
+"""Machine code that all graphs share, compiled when it is needed: calls to Python, new arrays, exceptions.
 
 What is hardly ever run (the way to an exception) or is slow anyway (a call to Python) is one call in the code
 of a graph, so that this code is short.
@@ -9,27 +9,11 @@ from __future__ import annotations
 import sys
 import time
 import types
+from collections.abc import Callable
 
 from autograph.compiler import buffers, threads
 from autograph.compiler.values import Number
 from autograph.graph.types import Py
-
-NAMES = (
-    "ag_limit",
-    "ag_look",
-    "ag_call",
-    "ag_call0",
-    "ag_fetch",
-    "ag_push",
-    "ag_release",
-    "ag_new",
-    "ag_failed",
-    "ag_apart",
-    "ag_power",
-    *buffers.NAMES,
-    *threads.NAMES,
-)
-"""The functions; `DECLARATIONS` has what they take."""
 
 DECLARATIONS = {
     "ag_limit": "declare i64 @ag_limit(ptr)",
@@ -120,9 +104,10 @@ done:
   ret ptr %e
 }
 """
+FETCH = FETCH_NEW if sys.version_info >= (3, 12) else FETCH_OLD
 """`PyErr_GetRaisedException` came with Python 3.12."""
 
-TEXT = """
+HEADER = """
 declare void @Py_DecRef(ptr)
 declare void @Py_IncRef(ptr)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
@@ -132,11 +117,27 @@ declare ptr @PyBool_FromLong(i64)
 declare ptr @PyComplex_FromDoubles(double, double)
 declare ptr @PyBytes_FromStringAndSize(ptr, i64)
 declare ptr @PyList_New(i64)
-declare ptr @ag_array_scalar(ptr, ptr, ptr)
 declare ptr @ag_array_new(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
-@ag_array_type = external global i8
-declare i64 @llvm.abs.i64(i64, i1)
+declare i64 @pthread_self()
+declare i64 @PyLong_AsLongLong(ptr)
+declare i32 @PyErr_CheckSignals()
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+declare i32 @clock_gettime(i32, ptr)
+"""
+"""What each part may use of Python, NumPy and the system."""
 
+ITEM = """
+define internal ptr @item(ptr %ctx, i64 %index) alwaysinline {
+  %table = load ptr, ptr %ctx
+  %p = getelementptr ptr, ptr %table, i64 %index
+  %o = load ptr, ptr %p
+  ret ptr %o
+}
+"""
+
+BASE_NAMES = ("ag_limit", "ag_look", "ag_call0", "ag_fetch", "ag_push", "ag_release", "ag_failed")
+BASE = """
 define void @ag_release(ptr %slots, i64 %n) {
 entry:
   br label %head
@@ -171,8 +172,6 @@ done:
   ret void
 }
 
-declare i64 @pthread_self()
-declare i64 @PyLong_AsLongLong(ptr)
 @thread = internal global i64 0
 @limit = internal global i64 0
 
@@ -193,10 +192,6 @@ ask:
   ret i64 %v
 }
 
-declare i32 @PyErr_CheckSignals()
-declare ptr @PyEval_SaveThread()
-declare void @PyEval_RestoreThread(ptr)
-declare i32 @clock_gettime(i32, ptr)
 @last = internal global i64 0
 
 define i32 @ag_look() {
@@ -221,19 +216,55 @@ signals:
   ret i32 %answer
 }
 
-define internal ptr @item(ptr %ctx, i64 %index) alwaysinline {
-  %table = load ptr, ptr %ctx
-  %p = getelementptr ptr, ptr %table, i64 %index
-  %o = load ptr, ptr %p
-  ret ptr %o
-}
-
 define void @ag_call0(ptr %ctx, i64 %index) {
   %fn = call ptr @item(ptr %ctx, i64 %index)
   %r = call ptr @PyObject_Vectorcall(ptr %fn, ptr null, i64 0, ptr null)
   call void @ag_push(ptr %ctx, i32 -1)
   ret void
 }
+
+define void @ag_failed(ptr %ctx, i64 %index) {
+entry:
+  %argv = alloca [3 x ptr]
+  %error = call ptr @ag_fetch()
+  %np = getelementptr i8, ptr %ctx, i64 24
+  %n = load i64, ptr %np
+  %size = mul i64 %n, 4
+  %tp = getelementptr i8, ptr %ctx, i64 32
+  %trail = load ptr, ptr %tp
+  %text = call ptr @PyBytes_FromStringAndSize(ptr %trail, i64 %size)
+  %hp = getelementptr i8, ptr %ctx, i64 40
+  %some = load ptr, ptr %hp
+  %none = icmp eq ptr %some, null
+  br i1 %none, label %make, label %go
+make:
+  %new = call ptr @PyList_New(i64 0)
+  br label %go
+go:
+  %handling = phi ptr [ %some, %entry ], [ %new, %make ]
+  %a1 = getelementptr ptr, ptr %argv, i64 1
+  %a2 = getelementptr ptr, ptr %argv, i64 2
+  store ptr %error, ptr %argv
+  store ptr %text, ptr %a1
+  store ptr %handling, ptr %a2
+  %fn = call ptr @item(ptr %ctx, i64 %index)
+  %r = call ptr @PyObject_Vectorcall(ptr %fn, ptr %argv, i64 3, ptr null)
+  call void @Py_DecRef(ptr %error)
+  call void @Py_DecRef(ptr %text)
+  call void @Py_DecRef(ptr %handling)
+  %broken = icmp eq ptr %r, null
+  br i1 %broken, label %done, label %restore
+restore:
+  call void @ag_restore(ptr %r)
+  br label %done
+done:
+  ret void
+}
+"""
+
+CALL = """
+declare ptr @ag_array_scalar(ptr, ptr, ptr)
+declare void @ag_push(ptr, i32)
 
 define ptr @ag_call(ptr %ctx, i64 %index, i64 %n, i64 %kinds, ptr %cells, i32 %site) {
 entry:
@@ -321,6 +352,11 @@ push:
 done:
   ret ptr %result
 }
+"""
+
+NEW = """
+declare void @ag_push(ptr, i32)
+@ag_array_type = external global i8
 
 define ptr @ag_new(ptr %ctx, i64 %dtype, i32 %rank, ptr %shape, i32 %site) {
   %descr = call ptr @item(ptr %ctx, i64 %dtype)
@@ -335,7 +371,9 @@ push:
 done:
   ret ptr %a
 }
+"""
 
+POWER = """
 ; x to the power of n, which is not negative, and whether it has more than 64 bits.
 define { i64, i1 } @ag_power(i64 %x, i64 %n) {
 entry:
@@ -367,7 +405,9 @@ far:
   ret { i64, i1 } { i64 0, i1 true }
 }
 declare { i64, i1 } @llvm.smul.with.overflow.i64(i64, i64)
+"""
 
+APART = """
 ; Whether no two elements of an array share memory: each step is longer than all that is in shorter ones.
 define i1 @ag_apart(ptr %shape, ptr %strides, i64 %rank, i64 %size) {
 entry:
@@ -420,49 +460,27 @@ yes:
 no:
   ret i1 false
 }
-
-define void @ag_failed(ptr %ctx, i64 %index) {
-entry:
-  %argv = alloca [3 x ptr]
-  %error = call ptr @ag_fetch()
-  %np = getelementptr i8, ptr %ctx, i64 24
-  %n = load i64, ptr %np
-  %size = mul i64 %n, 4
-  %tp = getelementptr i8, ptr %ctx, i64 32
-  %trail = load ptr, ptr %tp
-  %text = call ptr @PyBytes_FromStringAndSize(ptr %trail, i64 %size)
-  %hp = getelementptr i8, ptr %ctx, i64 40
-  %some = load ptr, ptr %hp
-  %none = icmp eq ptr %some, null
-  br i1 %none, label %make, label %go
-make:
-  %new = call ptr @PyList_New(i64 0)
-  br label %go
-go:
-  %handling = phi ptr [ %some, %entry ], [ %new, %make ]
-  %a1 = getelementptr ptr, ptr %argv, i64 1
-  %a2 = getelementptr ptr, ptr %argv, i64 2
-  store ptr %error, ptr %argv
-  store ptr %text, ptr %a1
-  store ptr %handling, ptr %a2
-  %fn = call ptr @item(ptr %ctx, i64 %index)
-  %r = call ptr @PyObject_Vectorcall(ptr %fn, ptr %argv, i64 3, ptr null)
-  call void @Py_DecRef(ptr %error)
-  call void @Py_DecRef(ptr %text)
-  call void @Py_DecRef(ptr %handling)
-  %broken = icmp eq ptr %r, null
-  br i1 %broken, label %done, label %restore
-restore:
-  call void @ag_restore(ptr %r)
-  br label %done
-done:
-  ret void
-}
+declare i64 @llvm.abs.i64(i64, i1)
 """
 
 
-def text() -> str:
-    """The IR of the functions."""
-    code = TEXT.replace("MONOTONIC", str(getattr(time, "CLOCK_MONOTONIC", 1)))
-    code = code.replace("TRAIL", str(TRAIL)).replace("MAX", str(MAX_ARGUMENTS)).replace("CELL", str(CELL))
-    return code + (FETCH_NEW if sys.version_info >= (3, 12) else FETCH_OLD) + threads.text() + buffers.text()
+def _code(*texts: str) -> str:
+    """A part, with its numbers."""
+    code = HEADER + "".join(texts)
+    code = code.replace("MONOTONIC", str(getattr(time, "CLOCK_MONOTONIC", 1)))
+    return code.replace("TRAIL", str(TRAIL)).replace("MAX", str(MAX_ARGUMENTS)).replace("CELL", str(CELL))
+
+
+PARTS: dict[tuple[str, ...], Callable[[], str]] = {
+    BASE_NAMES: lambda: _code(FETCH, ITEM, BASE),
+    ("ag_call",): lambda: _code(ITEM, CALL),
+    ("ag_new",): lambda: _code(ITEM, NEW),
+    ("ag_power",): lambda: _code(POWER),
+    ("ag_apart",): lambda: _code(APART),
+    buffers.NAMES: lambda: _code(buffers.text()),
+    threads.NAMES: lambda: _code(threads.text()),
+}
+"""The functions and their IR: each part is compiled when some code needs it, and may use others."""
+
+NAMES = tuple(name for names in PARTS for name in names)
+"""All the functions; `DECLARATIONS` has what they take."""

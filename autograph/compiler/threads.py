@@ -244,7 +244,6 @@ class Pool:
         self._lock, self._acquire, self._begin = lock, acquire, begin
         self._size = FIELDS["workers"] + WORKER * MOST
         self.address = int(calloc(1, self._size))
-        self.worker = 0  # the address of the code of a thread, once there is code
         self.asked = 0  # how many threads were asked for before
         self.started = 1  # with the caller
         self._start = self.start
@@ -272,7 +271,8 @@ class Pool:
     def use(self, count: int) -> None:
         """Shares loops among so many threads from now on."""
         count = max(1, min(count, MOST))
-        if not self.worker:
+        worker = machine.address("ag_worker")
+        if not worker:
             self.asked = count
             return
         if self.started == 1 and count > 1:
@@ -281,7 +281,7 @@ class Pool:
             offset = WORKER * (self.started - 1)
             self._set("workers", self._closed(), offset)
             place = self.address + FIELDS["workers"] + offset
-            if self._begin(self.worker, place) == ctypes.c_ulong(-1).value:
+            if self._begin(worker, place) == ctypes.c_ulong(-1).value:
                 break
             self.started += 1
         self._set("threads", min(count, self.started))
