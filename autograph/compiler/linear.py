@@ -7,12 +7,12 @@ matrix of one row or column, a batch is a loop. How a matrix lies in memory deci
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from autograph.compiler import arrays, blas, listing, parallel, reductions, routines
+from autograph.compiler import arrays, blas, listing, parallel, reductions, routines, tiled
 from autograph.compiler.elementwise import ELEMENT, UFUNC_OF, Lanes
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import (
@@ -41,11 +41,11 @@ SCRATCH = 1 << 12
 """Bytes of a product that may lie on the stack."""
 STACK = 1 << 14
 """Bytes of a copy that may lie on the stack."""
-ROWS = range(8, 65)
-CACHED = 1 << 20
-SOME = 1 << 21
-"""With so many rows, a second matrix of at most so many bytes, and at most so many multiplications (less than
-is worth threads), a product is ours too: BLAS copies both matrices first, which with few rows takes long."""
+THIN = 8
+"""A product with so few columns is left to BLAS, and one with so few rows where the second matrix had to be
+copied for them."""
+RATE = 7
+"""How many multiplications a thread does in an eighth of a nanosecond."""
 HUGE = 1 << 31
 """Dimensions from here on may not fit the integers of BLAS."""
 
@@ -308,62 +308,86 @@ def multiply(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
     if dtype.kind not in "fc":
         _plainly(f, c, a, b)
         return
-    letter = blas.LETTER[key(dtype)]
-    routine = blas.symbol(f"{letter}gemv" if 1 in (m, n) else f"{letter}gemm")
+    routine = blas.symbol(f"{blas.LETTER[key(dtype)]}{'gemv' if 1 in (m, n) else 'gemm'}")
     if routine is None:
         _plainly(f, c, a, b)
         return
-    size: Any = f.times(f.times(m, n), k)
-    limit = FEW_OF_VECTOR if 1 in (m, n) else FEW
-    ours = _small_product if dtype.kind == "f" else _plainly
-    if isinstance(size, int):
-        few_rows = m in _rows(b)
-        if size == 0 or ((size <= limit or few_rows) and dtype.kind == "f") or max(m, n, k) >= HUGE:
-            ours(f, c, a, b)
-        else:
-            _by_blas(f, routine, c, a, b)
+    real = dtype.kind == "f"
+    limit = (FEW_OF_VECTOR if 1 in (m, n) else FEW) if real else 0
+    small = _any(
+        f, [_at_most(f, f.times(f.times(m, n), k), limit), *(_at_least(f, d, HUGE) for d in (m, n, k))]
+    )
+    narrow = [_at_most(f, n, THIN)]
+    if b.strides[1] != dtype.itemsize:
+        narrow.append(_at_most(f, m, THIN))
+    wide = _not(f, _any(f, narrow)) if real and 1 not in (m, n) else False
+    ours = _small_product if real else _plainly
+    _either(
+        f,
+        small,
+        lambda: ours(f, c, a, b),
+        lambda: _either(f, wide, lambda: _by_tiles(f, c, a, b), lambda: _by_blas(f, routine, c, a, b)),
+    )
+
+
+def _at_most(f: FunctionLowering, d: Any, most: int) -> bool | str:
+    return d <= most if isinstance(d, int) else f.b.value(f"icmp ule i64 {d}, {most}")
+
+
+def _at_least(f: FunctionLowering, d: Any, least: int) -> bool | str:
+    return _not(f, _at_most(f, d, least - 1))
+
+
+def _not(f: FunctionLowering, test: bool | str) -> bool | str:
+    return not test if isinstance(test, bool) else f.b.value(f"xor i1 {test}, true")
+
+
+def _any(f: FunctionLowering, tests: list[bool | str]) -> bool | str:
+    return _not(f, _all_of(f, [_not(f, t) for t in tests]))
+
+
+def _either(f: FunctionLowering, test: bool | str, yes: Callable[[], None], no: Callable[[], None]) -> None:
+    if isinstance(test, bool):
+        (yes if test else no)()
         return
-    few = f.b.value(f"icmp ule i64 {size}, {limit if dtype.kind == 'f' else 0}")
-    rows = _rows(b)
-    if isinstance(m, str) and dtype.kind == "f" and rows:
-        above = f.b.value(f"sub i64 {m}, {rows.start}")
-        few = f.b.value(f"or i1 {few}, {f.b.value(f'icmp ult i64 {above}, {len(rows)}')}")
-    elif dtype.kind == "f" and 1 not in (m, n) and any(isinstance(d, str) for d in b.dims):
-        few = f.b.value(f"or i1 {few}, {_has_few_rows(f, b, m, size)}")
-    for d in (m, n, k):
-        if isinstance(d, str):
-            few = f.b.value(f"or i1 {few}, {f.b.value(f'icmp uge i64 {d}, {HUGE}')}")
-    small, large, after = f.b.label("few"), f.b.label("many"), f.b.label("product")
-    f.b.branch(few, small, large)
-    f.b.start(small)
-    ours(f, c, a, b)
-    f.b.jump(after)
-    f.b.start(large)
-    _by_blas(f, routine, c, a, b)
-    f.b.jump(after)
+    then, other, after = f.b.label("then"), f.b.label("else"), f.b.label("after")
+    f.b.branch(test, then, other)
+    for label, body in ((then, yes), (other, no)):
+        f.b.start(label)
+        f.evaluated.clear()
+        body()
+        f.b.jump(after)
     f.b.start(after)
+    f.evaluated.clear()
 
 
-def _rows(b: Memory) -> range:
-    """With how many rows of the first matrix a product with this one is ours, although it is not small."""
-    k, n = b.dims
-    if isinstance(k, str) or isinstance(n, str) or b.strides[1] != b.dtype.itemsize:
-        return range(0)
-    size = max(k * n, 1)
-    return range(ROWS.start, min(ROWS.stop, SOME // size + 1) if size * b.dtype.itemsize <= CACHED else 0)
+def _by_tiles(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
+    """c = a @ b for real matrices that are not thin, in blocks that several threads may share."""
+    m, k, n = sizes_of(a, b)
+    size = c.dtype.itemsize
+    columns = tiled.columns_of(size)
+    count = f.times(_blocks(f, m, tiled.BLOCK), _blocks(f, n, columns))
+    numbers = [
+        f"ptr {c.data}", f"i64 {c.strides[0]}", f"ptr {a.data}", f"i64 {a.strides[0]}", f"i64 {a.strides[1]}",
+        f"ptr {b.data}", f"i64 {b.strides[0]}", f"i64 {b.strides[1]}", *(f"i64 {d}" for d in (m, n, k)),
+    ]  # fmt: skip
+    name = routines.name_of("tiled", c.dtype)
+    rows = min(m, tiled.BLOCK) if isinstance(m, int) else tiled.BLOCK
+    cost = f.times(k, max(rows * (min(n, columns) if isinstance(n, int) else columns) // RATE, 1))
+    parallel.split(
+        f, count, cost, lambda begin, end: _call(f, name, [*numbers, f"i64 {begin}", f"i64 {end}"])
+    )
 
 
-def _has_few_rows(f: FunctionLowering, b: Memory, m: Any, size: Any) -> str:
-    """The same as a test, where the size of the second matrix is not known."""
-    if b.strides[1] != b.dtype.itemsize:
-        return "false"
-    above = f.plus(m, -ROWS.start)
-    least, many = CACHED // b.dtype.itemsize, f.times(*b.dims)
-    tests = [f"ult i64 {above}, {len(ROWS)}", f"ule i64 {many}, {least}", f"ule i64 {size}, {SOME}"]
-    result = "true"
-    for test in tests:
-        result = f.b.value(f"and i1 {result}, {f.b.value(f'icmp {test}')}")
-    return result
+def _call(f: FunctionLowering, name: str, arguments: list[str]) -> None:
+    f.b.call("void", name, *arguments)
+
+
+def _blocks(f: FunctionLowering, d: Any, size: int) -> Any:
+    """How many blocks of a size cover a dimension."""
+    if isinstance(d, int):
+        return -(-d // size)
+    return f.b.value(f"udiv i64 {f.plus(d, size - 1)}, {size}")
 
 
 def _plainly(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
@@ -489,12 +513,13 @@ def _is_dense(f: FunctionLowering, m: Memory) -> bool | str:
     return _all_of(f, tests) if test(known, far_enough) else False
 
 
-def _all_of(f: FunctionLowering, tests: list[str]) -> bool | str:
-    if not tests:
-        return True
-    whole = tests[0]
-    for t in tests[1:]:
-        whole = f.b.value(f"and i1 {whole}, {t}")
+def _all_of(f: FunctionLowering, tests: Sequence[bool | str]) -> bool | str:
+    if False in tests:
+        return False
+    whole: bool | str = True
+    for t in tests:
+        if isinstance(t, str):
+            whole = t if whole is True else f.b.value(f"and i1 {whole}, {t}")
     return whole
 
 

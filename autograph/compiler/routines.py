@@ -30,7 +30,7 @@ PARAMETERS = {
 }
 
 
-def name_of(routine: str, dtype: np.dtype[Any], length: Any = 1) -> str:
+def name_of(routine: str, dtype: np.dtype[Any], length: Any = None) -> str:
     """The name of a routine for a dtype; `length`: of the axis that is cut in vectors, if it is known."""
     width = 1 if routine == "copy" else vector_bytes() // dtype.itemsize
     while isinstance(length, int) and width >= 2 * length and width > 2:
@@ -43,7 +43,12 @@ def name_of(routine: str, dtype: np.dtype[Any], length: Any = 1) -> str:
 def define(name: str) -> str:
     """Compiles the routine of a name, once; gives the name."""
     routine, kind, width = name.removeprefix(PREFIX).split("_")
-    library = machine.compile_ir(_Writer(routine, kind, int(width)).text(name), (name,))
+    writer: type[Writer] = Writer
+    if routine == "tiled":
+        from autograph.compiler import tiled
+
+        writer = tiled.TiledWriter
+    library = machine.compile_ir(writer(routine, kind, int(width)).text(name), (name,))
     machine.keep(library)
     machine.add_symbol(name, library[name])
     return name
@@ -54,12 +59,12 @@ def vector_bytes() -> int:
     return 64 if "+avx512vl" in features else 32 if "+avx2" in features else 16
 
 
-class _Writer:
+class Writer:
     """Writes one function. The last vector of an axis is masked, so no axis has a rest of single elements."""
 
-    def __init__(self, routine: str, kind: str, width: int) -> None:
-        self.routine, self.width = routine, width
-        self.module = Module()
+    def __init__(self, routine: str, kind: str, width: int, module: Module | None = None) -> None:
+        self.routine, self.width, self.element = routine, width, kind
+        self.module = module or Module()
         self.b = Builder(self.module, numbered=False)
         self.dims = Dimensions(self.b)
         self.evaluated: dict[Any, Any] = {}
@@ -72,13 +77,16 @@ class _Writer:
             self.type = self.lanes.type(self.kind)
 
     def text(self, name: str) -> str:
-        self.b.emit("br label %start")
-        self.b.start("start")
+        self._start()
         getattr(self, f"_{self.routine}")()
         result = self.kind if self.routine == "dot" else "void"
         head = f"define {result} @{name}({PARAMETERS[self.routine]})"
         self.module.functions[name] = self.b.function(head)
         return PROFILE + self.module.text()
+
+    def _start(self) -> None:
+        self.b.emit("br label %start")
+        self.b.start("start")
 
     def _loop(self, start: Any, stop: Any, step: int, body: Callable[[str], None]) -> None:
         arrays.count_loop(cast(FunctionLowering, self), start, stop, step, body)
@@ -218,6 +226,17 @@ class _Writer:
         self.b.branch(test, then, after)
         self.b.start(then)
         body()
+        self.b.jump(after)
+        self.b.start(after)
+
+    def _either(self, test: str, yes: Callable[[], None], no: Callable[[], None]) -> None:
+        then, other, after = self.b.label("then"), self.b.label("else"), self.b.label("after")
+        self.b.branch(test, then, other)
+        self.b.start(then)
+        yes()
+        self.b.jump(after)
+        self.b.start(other)
+        no()
         self.b.jump(after)
         self.b.start(after)
 

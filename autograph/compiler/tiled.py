@@ -1,0 +1,263 @@
+"""Products of matrices of middle size: packed panels and tiles held in registers.
+
+As in BLIS (Van Zee and van de Geijn, "BLIS: A Framework for Rapidly Instantiating BLAS Functionality", 2015):
+the second matrix is copied to panels as wide as a tile, so many rows at a time that a panel stays in the
+nearest caches; a tile adds up the products of some rows by one panel. The order of the sums depends on the
+inner dimension only, so a product may be cut in rows and columns as one likes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+from autograph.compiler.ir import PROFILE
+from autograph.compiler.routines import MATRIX, Writer, vector_bytes
+
+VECTORS = 2
+"""Vectors in a row of a tile."""
+DEPTH = 256
+"""Rows of a panel."""
+GROUP = 2
+"""Panels that are packed at once."""
+FEW = 96
+"""With at most so many rows of the first matrix, whole panels of the second one are read where they lie."""
+TILE = "ptr noalias %c, i64 %cs, ptr %a, i64 %as, i64 %at, ptr %p, i64 %ps, i64 %n, i64 %k, i1 %more"
+BLOCK = 32
+"""Rows of a block, the least part of a product that a thread does; its columns are those packed at once."""
+PRODUCT = MATRIX.replace("i64 %xs,", "i64 %xs, i64 %xt,")
+BLOCKS = PRODUCT + ", i64 %begin, i64 %end"
+
+
+def columns_of(itemsize: int) -> int:
+    """How many columns are packed at once: products are best cut at multiples of them."""
+    return GROUP * VECTORS * (vector_bytes() // itemsize)
+
+
+@functools.cache
+def rows_of_tile() -> int:
+    """As many as the registers hold: vectors of 64 bytes come with 32 registers, others with 16."""
+    return 8 if vector_bytes() == 64 else 4
+
+
+class TiledWriter(Writer):
+    """Writes the product of two matrices, and the tiles that it calls."""
+
+    @property
+    def _wide(self) -> int:
+        return VECTORS * self.width
+
+    def text(self, name: str) -> str:
+        sizes = [rows_of_tile() >> i for i in range(rows_of_tile().bit_length())]
+        for rows in sizes:
+            tile = TiledWriter(self.routine, self.element, self.width, self.module)
+            tile._product_of_tile(rows, f"{name}_{rows}")
+        whole = TiledWriter(self.routine, self.element, self.width, self.module)
+        whole._product(f"{name}_whole", {rows: f"{name}_{rows}" for rows in sizes})
+        self._blocks(name, f"{name}_whole")
+        return PROFILE + self.module.text()
+
+    def _product_of_tile(self, rows: int, name: str) -> None:
+        """c = a @ p, or c += a @ p where there is more: some rows, and a panel of which n columns count."""
+        b = self.b
+        self._start()
+        sums = self._zeros(rows * VECTORS)
+        starts = [self._at("%a", (str(r), "%as")) for r in range(rows)]
+
+        def step(p: str) -> None:
+            line = self._at("%p", (p, "%ps"))
+            ys = [self._get(self._at(line, (str(v * self.width), self.size)), None) for v in range(VECTORS)]
+            for r in range(rows):
+                x = b.value(f"load {self.kind}, ptr {self._at(starts[r], (p, '%at'))}, align {self.size}")
+                wide = self.lanes.splat(x, self.kind)
+                for v in range(VECTORS):
+                    self._add(sums[r * VECTORS + v], wide, ys[v])
+
+        self._loop(0, "%k", 1, step)
+        places = [
+            (place, self._at("%c", (str(i // VECTORS), "%cs"), (str(i % VECTORS * self.width), self.size)))
+            for i, place in enumerate(sums)
+        ]
+
+        def put(masks: list[str | None]) -> None:
+            def store(added: bool) -> None:
+                for i, (place, target) in enumerate(places):
+                    mask = masks[i % VECTORS]
+                    value = b.value(f"load {self.type}, ptr {place}")
+                    if added:
+                        value = b.value(f"fadd {self.type} {self._get(target, mask)}, {value}")
+                    self._put(target, value, mask)
+
+            self._either("%more", lambda: store(True), lambda: store(False))
+
+        full = b.value(f"icmp sge i64 %n, {self._wide}")
+        masks = [self._mask(b.value(f"sub i64 %n, {v * self.width}")) for v in range(VECTORS)]
+        self._either(full, lambda: put([None] * VECTORS), lambda: put(list(masks)))
+        b.emit("ret void")
+        self.module.functions[name] = b.function(f"define internal void @{name}({TILE}) noinline")
+
+    def _blocks(self, name: str, whole: str) -> None:
+        """Some blocks of c = a @ x by number, column by column: those of a column are done at once."""
+        b, columns = self.b, columns_of(self.size)
+        self._start()
+        down = b.value(f"udiv i64 {b.value(f'add nsw i64 %m, {BLOCK - 1}')}, {BLOCK}")
+        head, turn, after = b.label("head"), b.label("block"), b.label("done")
+        before = b.block
+        b.jump(head)
+        b.start(head)
+        t = b.phi("i64", "t")
+        b.branch(b.value(f"icmp ult i64 {t.name}, %end"), turn, after)
+        b.start(turn)
+        j = b.value(f"udiv i64 {t.name}, {down}")
+        i = b.value(f"sub i64 {t.name}, {b.value(f'mul i64 {j}, {down}')}")
+        left, wanted = b.value(f"sub i64 {down}, {i}"), b.value(f"sub i64 %end, {t.name}")
+        rows = b.call("i64", "llvm.umin.i64", f"i64 {left}", f"i64 {wanted}")
+        i, j = b.value(f"mul i64 {i}, {BLOCK}"), b.value(f"mul i64 {j}, {columns}")
+        m = b.call(
+            "i64", "llvm.umin.i64", f"i64 {b.value(f'sub i64 %m, {i}')}",
+            f"i64 {b.value(f'mul i64 {rows}, {BLOCK}')}",
+        )  # fmt: skip
+        n = b.call("i64", "llvm.umin.i64", f"i64 {b.value(f'sub i64 %n, {j}')}", f"i64 {columns}")
+        c, a, x = (
+            self._at("%c", (i, "%cs"), (j, self.size)),
+            self._at("%a", (i, "%as")),
+            self._at("%x", (j, "%xt")),
+        )
+        b.emit(
+            f"call void @{whole}(ptr {c}, i64 %cs, ptr {a}, i64 %as, i64 %at, ptr {x}, i64 %xs, i64 %xt, "
+            f"i64 {m}, i64 {n}, i64 %k)"
+        )
+        t.incoming = [("%begin", before), (b.value(f"add i64 {t.name}, {rows}"), b.block)]
+        b.jump(head)
+        b.start(after)
+        b.emit("ret void")
+        self.module.functions[name] = b.function(f"define void @{name}({BLOCKS})")
+
+    def _product(self, name: str, tiles: dict[int, str]) -> None:
+        """c = a @ x."""
+        self._start()
+        b, size, most = self.b, self.size, rows_of_tile()
+        group = self._wide * GROUP
+        panels = b.alloca(f"[{DEPTH * group * size} x i8]", 64)
+        packed = b.alloca(f"[{DEPTH * most * size} x i8]", 64)
+        turned = b.value(f"icmp eq i64 %as, {size}")
+        dense = b.value(f"icmp eq i64 %xt, {size}")
+        few = b.value(f"icmp sle i64 %m, {FEW}")
+        direct = b.value(f"and i1 {few}, {dense}")
+        whole = self._down("%m", most)
+
+        def deep(p: str) -> None:
+            depth = b.call("i64", "llvm.smin.i64", f"i64 {b.value(f'sub i64 %k, {p}')}", f"i64 {DEPTH}")
+            more = b.value(f"icmp ne i64 {p}, 0")
+            a0, x0 = self._at("%a", (p, "%at")), self._at("%x", (p, "%xs"))
+            panel = b.value(f"mul nuw nsw i64 {depth}, {self._wide * size}")
+
+            def rest(rows: int, tile: Callable[[str, int, str, str, str], None]) -> None:
+                some = b.value(f"icmp ne i64 {b.value(f'and i64 %m, {rows}')}, 0")
+                first = self._down("%m", 2 * rows)
+                self._if(some, lambda: tile(first, rows, self._at(a0, (first, "%as")), "%as", "%at"))
+
+            def columns(j: str) -> None:
+                left = b.value(f"sub i64 %n, {j}")
+                count = b.call("i64", "llvm.smin.i64", f"i64 {left}", f"i64 {group}")
+                source = self._at(x0, (j, "%xt"))
+
+                def each_panel(body: Callable[[str, str, str, str, str], None]) -> None:
+                    def one(q: str) -> None:
+                        number = b.value(f"udiv exact i64 {q}, {self._wide}")
+                        left = b.value(f"sub i64 {count}, {q}")
+                        whole = b.value(f"icmp sge i64 {left}, {self._wide}")
+                        at, to = self._at(source, (q, "%xt")), self._at(panels, (number, panel))
+                        body(q, left, at, to, b.value(f"and i1 {direct}, {whole}"))
+
+                    self._up(count, self._wide, one)
+
+                def pack(q: str, n: str, at: str, to: str, stays: str) -> None:
+                    self._either(stays, lambda: None, lambda: self._pack(to, at, n, depth, dense))
+
+                each_panel(pack)
+
+                def tile(i: str, rows: int, a: str, across: str, along: str) -> None:
+                    c = self._at("%c", (i, "%cs"), (j, size))
+
+                    def one(q: str, n: str, at: str, to: str, stays: str) -> None:
+                        place = b.value(f"select i1 {stays}, ptr {at}, ptr {to}")
+                        step = b.value(f"select i1 {stays}, i64 %xs, i64 {self._wide * size}")
+                        to = self._at(c, (q, size))
+                        b.emit(
+                            f"call void @{tiles[rows]}(ptr {to}, i64 %cs, ptr {a}, i64 {across}, "
+                            f"i64 {along}, ptr {place}, i64 {step}, i64 {n}, i64 {depth}, i1 {more})"
+                        )
+
+                    each_panel(one)
+
+                def full(i: str) -> None:
+                    a = self._at(a0, (i, "%as"))
+                    self._if(turned, lambda: self._pack_rows(packed, a, depth))
+                    place = b.value(f"select i1 {turned}, ptr {packed}, ptr {a}")
+                    along = b.value(f"select i1 {turned}, i64 {most * size}, i64 %at")
+                    tile(i, most, place, "%as", along)
+
+                self._loop(0, whole, most, full)
+                for rows in list(tiles)[1:]:
+                    rest(rows, tile)
+
+            self._up("%n", group, columns)
+
+        self._up("%k", DEPTH, deep)
+        b.emit("ret void")
+        self.module.functions[name] = b.function(f"define internal void @{name}({PRODUCT}) noinline")
+
+    def _up(self, stop: str, step: int, body: Callable[[str], None]) -> None:
+        """for i in range(0, stop, step)."""
+        rounded = self.b.value(f"add nsw i64 {stop}, {step - 1}")
+        count = self.b.value(f"udiv i64 {rounded}, {step}")
+        self._loop(0, self.b.value(f"mul nuw nsw i64 {count}, {step}"), step, body)
+
+    def _pack(self, to: str, source: str, n: str, depth: str, dense: str) -> None:
+        """A panel: rows of so many columns of a matrix, and zeros behind them."""
+        b, size = self.b, self.size
+        masks = [self._mask(b.value(f"sub i64 {n}, {v * self.width}")) for v in range(VECTORS)]
+
+        def lines(masked: bool) -> None:
+            def line(p: str) -> None:
+                at, target = self._at(source, (p, "%xs")), self._at(to, (p, self._wide * size))
+                for v in range(VECTORS):
+                    step = (str(v * self.width), size)
+                    value = self._get(self._at(at, step), masks[v] if masked else None)
+                    self._put(self._at(target, step), value, None)
+
+            self._loop(0, depth, 1, line)
+
+        def singles() -> None:
+            def column(q: str) -> None:
+                at = self._at(source, (q, "%xt"))
+                there = b.value(f"icmp slt i64 {q}, {n}")
+
+                def copy() -> None:
+                    self._loop(0, depth, 1, lambda p: put(p, self._load(self._at(at, (p, "%xs")))))
+
+                def put(p: str, value: str) -> None:
+                    target = self._at(to, (p, self._wide * size), (q, size))
+                    b.emit(f"store {self.kind} {value}, ptr {target}, align {size}")
+
+                self._either(there, copy, lambda: self._loop(0, depth, 1, lambda p: put(p, "0.0")))
+
+            self._loop(0, self._wide, 1, column)
+
+        full = b.value(f"icmp sge i64 {n}, {self._wide}")
+        self._either(dense, lambda: self._either(full, lambda: lines(False), lambda: lines(True)), singles)
+
+    def _load(self, pointer: str) -> str:
+        return self.b.value(f"load {self.kind}, ptr {pointer}, align {self.size}")
+
+    def _pack_rows(self, to: str, source: str, depth: str) -> None:
+        """The rows of a tile, of a matrix that is dense by columns."""
+        kind = f"<{rows_of_tile()} x {self.kind}>"
+
+        def line(p: str) -> None:
+            value = self.b.value(f"load {kind}, ptr {self._at(source, (p, '%at'))}, align {self.size}")
+            target = self._at(to, (p, rows_of_tile() * self.size))
+            self.b.emit(f"store {kind} {value}, ptr {target}, align {self.size}")
+
+        self._loop(0, depth, 1, line)
