@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from autograph.compiler import threads
 from autograph.graph.graph import Graph
 
 pytest.importorskip("llvmlite")
@@ -129,6 +130,55 @@ def test_products_with_few_rows(dtype: str) -> None:
     a, b = make((70, 90), dtype), make((90, 300), dtype, 1)
     for rows in (0, 1, 7, 8, 40, 64, 65, 70):
         np.testing.assert_allclose(some(a, b, rows), a[:rows] @ b, rtol=0, atol=TOLERANCE[dtype])
+
+
+SIZES = [
+    (1, 40000, 9),
+    (13, 300, 70),
+    (97, 257, 33),
+    (130, 40, 129),
+    (33, 513, 64),
+    (257, 256, 65),
+    (9, 700, 9),
+]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_products_in_tiles(dtype: str, size: tuple[int, int, int]) -> None:
+    m, k, n = size
+
+    @ag.to_graph
+    def into(c, a, b):
+        c[1:-1, 2:] = a @ b
+        return c
+
+    first, second = make((m, k), dtype), make((k, n), dtype, 1)
+    scale = TOLERANCE[dtype] * np.sqrt(k)
+    for a, b in itertools.product(layouts(first), layouts(second)):
+        c = into(np.full((m + 2, n + 2), 7, dtype), a, b)
+        np.testing.assert_allclose(c[1:-1, 2:], first @ second, rtol=0, atol=scale)
+        assert (c[0] == 7).all() and (c[-1] == 7).all() and (c[:, :2] == 7).all()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_products_are_the_same_on_any_number_of_threads(dtype: str) -> None:
+    @ag.to_graph
+    def products(a, b, steps):
+        total = a @ b
+        for i in range(steps):
+            total = total + (a + i) @ b
+        return total, b.T @ (a.T * 2), a[:40] @ b, a @ b[:, :20]
+
+    a, b = make((300, 310), dtype), make((310, 333), dtype, 1)
+    before, results = threads.pool().threads, []
+    for count in (1, 2, 5):
+        threads.use(count)
+        results.append(products(a, b, 3))
+    threads.use(before or 1)
+    for other in results[1:]:
+        assert all(p.tobytes() == q.tobytes() for p, q in zip(results[0], other))
+    np.testing.assert_allclose(results[0][2], a[:40] @ b, rtol=0, atol=TOLERANCE[dtype] * 20)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c16", "i8"])
