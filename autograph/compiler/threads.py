@@ -27,6 +27,9 @@ PIECES = 4
 """Pieces for each thread: with some more than threads, one that is interrupted holds nobody up."""
 MOST = 128
 """Most threads."""
+TURNS = 1000
+"""How often a thread looks for the next loop, or for the end of the one that it shares, before it sleeps: for some
+50 microseconds, as waking up takes about as long."""
 
 FIELDS = types.MappingProxyType(
     {"threads": 0, "busy": 8, "start": 16, "fn": 24, "given": 32, "count": 40, "size": 48, "pieces": 56}
@@ -48,6 +51,7 @@ DECLARATIONS = {
 TEXT = """
 declare i32 @PyThread_acquire_lock(ptr, i32)
 declare void @PyThread_release_lock(ptr)
+BREATHER
 declare i64 @llvm.umax.i64(i64, i64)
 declare i64 @llvm.umin.i64(i64, i64)
 @ag_pool = external global i8
@@ -115,11 +119,21 @@ wait:
   br label %work
 work:
   %last = call i1 @ag_pieces()
-  br i1 %last, label %tell, label %wait
+  br i1 %last, label %tell, label %look
 tell:
   %done = load ptr, ptr getelementptr (i8, ptr @ag_pool, i64 @done)
   call void @PyThread_release_lock(ptr %done)
-  br label %work
+  br label %look
+look:
+  %turn = phi i64 [ 0, %work ], [ 0, %tell ], [ %next, %again ]
+  %left = load atomic i64, ptr getelementptr (i8, ptr @ag_pool, i64 @left) seq_cst, align 8
+  %some = icmp ne i64 %left, 0
+  br i1 %some, label %work, label %again
+again:
+  BREATHE
+  %next = add i64 %turn, 1
+  %patient = icmp ult i64 %next, TURNS
+  br i1 %patient, label %look, label %wait
 }
 
 ; fn(given, begin, end) over the items 0 to count: in pieces of multiples of unit items, if there are many.
@@ -160,8 +174,8 @@ cut:
   %each = call i64 @llvm.umax.i64(i64 %cost, i64 1)
   %least = udiv i64 PIECE, %each
   %wanted = call i64 @llvm.umax.i64(i64 %equal, i64 %least)
-  %over = sub i64 %unit, 1
-  %up = add i64 %wanted, %over
+  %most = sub i64 %unit, 1
+  %up = add i64 %wanted, %most
   %units = udiv i64 %up, %unit
   %some = call i64 @llvm.umax.i64(i64 %units, i64 1)
   %size = mul i64 %some, %unit
@@ -198,7 +212,17 @@ next:
   br label %head
 own:
   %last = call i1 @ag_pieces()
-  br i1 %last, label %leave, label %wait
+  br i1 %last, label %leave, label %look
+look:
+  %turn = phi i64 [ 0, %own ], [ %turns, %again ]
+  %pending = load atomic i64, ptr getelementptr (i8, ptr @ag_pool, i64 @pending) seq_cst, align 8
+  %over = icmp eq i64 %pending, 0
+  br i1 %over, label %wait, label %again
+again:
+  BREATHE
+  %turns = add i64 %turn, 1
+  %patient = icmp ult i64 %turns, TURNS
+  br i1 %patient, label %look, label %wait
 wait:
   %done = load ptr, ptr getelementptr (i8, ptr @ag_pool, i64 @done)
   %got = call i32 @PyThread_acquire_lock(ptr %done, i32 1)
@@ -219,11 +243,22 @@ def text() -> str:
     code = TEXT
     for name, offset in FIELDS.items():
         code = code.replace(f"@{name})", f"{offset})")
-    numbers = {"WORTH": WORTH, "PIECES": PIECES, "PIECE": PIECE, "WORKER": WORKER}
+    numbers: dict[str, int | str] = {"WORTH": WORTH, "PIECES": PIECES, "PIECE": PIECE, "WORKER": WORKER}
+    numbers["TURNS"] = TURNS
+    numbers["BREATHER"], numbers["BREATHE"] = _breath(machine.host()[0])
     numbers["FIRST"] = FIELDS["workers"] - WORKER
     for name, number in numbers.items():
         code = code.replace(name, str(number))
     return code
+
+
+def _breath(triple: str) -> tuple[str, str]:
+    """The declaration and the call of what tells a processor that a loop waits."""
+    if triple.startswith(("x86_64", "i686")):
+        return "declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"
+    if triple.startswith(("aarch64", "arm64")):
+        return "declare void @llvm.aarch64.hint(i32)", "call void @llvm.aarch64.hint(i32 1)"
+    return "", ""
 
 
 # -- the pool ------------------------------------------------------------------------------------------------
