@@ -1,10 +1,10 @@
 """Finds the source of a function and parses it: the tree that the running code was made from, or an error.
 
-The text of the whole file is parsed once. The function is looked up by its first line (of the first
-decorator, if any) and its name; several lambdas on one line are told apart by the columns in the code
-object (Python 3.11), and otherwise by compiling the file and comparing code. The same comparison notices a
-file that was edited after the function was made: converting its new text would silently give another
-function.
+The function is looked up by its first line (of the first decorator, if any) and its name; several lambdas on
+one line are told apart by the columns in the code object (Python 3.11), and otherwise by compiling them and
+comparing code. The same comparison notices a file that was edited after the function was made: converting its
+new text would silently give another function. An excerpt of the file is parsed first, as that is quick; where
+the function is not found in it, the whole file is, once.
 """
 
 from __future__ import annotations
@@ -92,15 +92,15 @@ def parse_function(fn: Any) -> FunctionSource:
     texts = 0
     for text in _texts(function):
         texts += 1
-        file = _parse_file(text, code.co_flags & _FUTURE_FLAGS)
-        found = None if file is None else file.find(code)
-        if file is not None and found is not None:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        found = _find(text, code)
+        if found is not None:
             return FunctionSource(
                 node=_to_gast(*found),
                 filename=code.co_filename,
                 name=function.__name__,
                 qualname=function.__qualname__,
-                lines=file.lines,
+                lines=tuple(text.split("\n")),
             )
     if code.co_filename == "<string>":  # of exec; since Python 3.13 also the program of `python -c`
         raise _missing(function)
@@ -165,8 +165,48 @@ def _all_lines(function: types.FunctionType) -> Iterator[list[str]]:
         yield linecache.getlines(path, function.__globals__)
 
 
+def _find(text: str, code: types.CodeType) -> tuple[_FunctionNode, str | None] | None:
+    """The node that `code` was compiled from, with the class around it; None if from another text."""
+    flags = code.co_flags & _FUTURE_FLAGS
+    part = _parsed(_excerpt(text, code.co_firstlineno), flags)
+    found = None if part is None else part.find(code)
+    if found is None:
+        file = _parse_file(text, flags)
+        found = None if file is None else file.find(code)
+    return found
+
+
+_INDENTED = " \t#)]}"
+
+
+def _excerpt(text: str, line: int) -> str:
+    """The imports of a file and what looks like the statement around a line, on the lines where they are.
+
+    >>> _excerpt("import a\\nb = 1\\n@c\\ndef d():\\n    return 1\\n\\ne = 2", 5)
+    'import a\\n\\n@c\\ndef d():\\n    return 1\\n'
+    """
+    lines = text.split("\n")
+    starts = [i for i, each in enumerate(lines) if each[:1] not in _INDENTED] or [0]  # an empty one is in it
+    ends = [*starts[1:], len(lines)]
+    around = max((n for n, start in enumerate(starts) if start < line), default=0)
+    first = last = around
+    while first > 0 and lines[starts[first - 1]][0] == "@":
+        first -= 1
+    while last < len(starts) - 1 and lines[starts[last]][0] == "@":
+        last += 1
+    kept = [""] * ends[last]
+    for n in range(last + 1):
+        if n >= first or lines[starts[n]].startswith(("import ", "from ")):
+            kept[starts[n] : ends[n]] = lines[starts[n] : ends[n]]
+    return "\n".join(kept)
+
+
 @functools.lru_cache(maxsize=32)
 def _parse_file(text: str, flags: int) -> _File | None:
+    return _parsed(text, flags)
+
+
+def _parsed(text: str, flags: int) -> _File | None:
     try:
         return _File(text, flags)
     except (SyntaxError, ValueError):
@@ -177,7 +217,7 @@ class _File:
     """A parsed file: its lines, and its statements."""
 
     def __init__(self, text: str, flags: int) -> None:
-        self.text = text.replace("\r\n", "\n").replace("\r", "\n")
+        self.text = text
         self.flags = flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # a notebook's cell may await
         self.lines = tuple(self.text.split("\n"))
         self.body = self.parse()

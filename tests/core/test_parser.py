@@ -52,6 +52,7 @@ def test_a_function_is_looked_for_in_the_statement_around_it(monkeypatch: pytest
             super().__init__(file, numbers)
 
     monkeypatch.setattr(parser, "_Part", Part)
+    monkeypatch.setattr(parser, "_excerpt", lambda text, line: "(")
     names = run_text(
         """
         try:
@@ -72,6 +73,57 @@ def test_a_function_is_looked_for_in_the_statement_around_it(monkeypatch: pytest
     assert text_of(names["A"].second).endswith("return [math.sin(y) for y in x]")
     assert text_of(names["third"]) == "lambda x: math.sin(x)"
     assert sizes == [1, 1, 2]
+
+
+def test_the_whole_file_is_parsed_where_an_excerpt_does_not_tell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole: list[str] = []
+    parse_file = parser._parse_file
+    monkeypatch.setattr(
+        parser, "_parse_file", lambda text, flags: whole.append(text) or parse_file(text, flags)
+    )
+    text = """
+        from __future__ import annotations
+        import math, functools
+        from cmath import (
+            sin,
+        )
+        def same(x: str = "): "): return math.sin(x)
+        @functools.lru_cache
+        # between
+        @functools.wraps(
+            same
+        )
+        def first(
+            x: Undefined,
+        ):
+            y = '''
+        {text}'''
+            return math.sin(x) + sin(x)
+        class A:
+            @staticmethod
+            def second(x): return [math.sin(y) for y in x]
+        def outer(y):
+            def inner(x): return x + y
+            return inner
+        third = fourth = None; third = lambda x: math.sin(x)
+        if third:
+            def last(x): return 1
+        else:
+            def last(x): return 2
+        """
+    names = run_text(text.replace("{text}", "text"), "<excerpts>")
+    kinds = (names["same"], names["A"].second, names["outer"](1), names["third"], names["last"])
+    assert [text_of(f).partition("return")[2] for f in kinds[:3]] == [
+        " math.sin(x)",
+        " [math.sin(y) for y in x]",
+        " x + y",
+    ]
+    assert text_of(kinds[3]) == "lambda x: math.sin(x)" and text_of(kinds[4]).endswith("return 1")
+    assert whole == []
+    assert text_of(names["first"].__wrapped__).endswith("return math.sin(x) + sin(x)")
+    assert len(whole) == 1  # a text of several lines has one that begins like a statement
 
 
 def test_function_keeps_the_lines_and_columns_of_its_file() -> None:
