@@ -21,6 +21,7 @@ from autograph import modes
 from autograph.compiler import backend
 from autograph.core.generated import is_part
 from autograph.errors import ConversionError, StagingError
+from autograph.garbage import rarely_collected
 from autograph.graph.graph import Graph, Place, Tensor, region_operations
 from autograph.graph.tree import leaves, map_tree
 from autograph.graph.types import (
@@ -325,7 +326,7 @@ class GraphFunction:
                     with contextlib.suppress(KeyError):  # another thread has just dropped it
                         self._traces.move_to_end(key)
                     return concrete
-        with self._lock:
+        with self._lock, rarely_collected():
             return self._trace_for(key, args, kwargs)
 
     def _unhashable(self, args: tuple[Any, ...], kwargs: dict[str, Any], error: TypeError) -> StagingError:

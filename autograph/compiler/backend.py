@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from autograph import transforms
+from autograph.garbage import rarely_collected
 from autograph.graph.graph import Graph
 from autograph.graph.types import Array, Const
 from autograph.runtime import interpreter
@@ -101,7 +102,8 @@ def _variant(graph: Graph, key: tuple[tuple[int, ...], bool, tuple[tuple[int, ..
     except KeyError:
         with _lock:
             if key not in graph.native:
-                graph.native[key] = compile_native(graph, *key)
+                with rarely_collected():
+                    graph.native[key] = compile_native(graph, *key)
             return graph.native[key]
 
 
