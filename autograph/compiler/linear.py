@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import arrays, blas, listing, parallel, reductions, routines, tiled
+from autograph.compiler import arrays, blas, listing, parallel, reductions, routines
 from autograph.compiler.elementwise import ELEMENT, UFUNC_OF, Lanes
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import (
@@ -365,14 +365,14 @@ def _by_tiles(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
     """c = a @ b for real matrices that are not thin, in blocks that several threads may share."""
     m, k, n = sizes_of(a, b)
     size = c.dtype.itemsize
-    columns = tiled.columns_of(size)
-    count = f.times(_blocks(f, m, tiled.BLOCK), _blocks(f, n, columns))
+    columns = routines.block_columns(size)
+    count = f.times(_blocks(f, m, routines.BLOCK), _blocks(f, n, columns))
     numbers = [
         f"ptr {c.data}", f"i64 {c.strides[0]}", f"ptr {a.data}", f"i64 {a.strides[0]}", f"i64 {a.strides[1]}",
         f"ptr {b.data}", f"i64 {b.strides[0]}", f"i64 {b.strides[1]}", *(f"i64 {d}" for d in (m, n, k)),
     ]  # fmt: skip
     name = routines.name_of("tiled", c.dtype)
-    rows = min(m, tiled.BLOCK) if isinstance(m, int) else tiled.BLOCK
+    rows = min(m, routines.BLOCK) if isinstance(m, int) else routines.BLOCK
     cost = f.times(k, max(rows * (min(n, columns) if isinstance(n, int) else columns) // RATE, 1))
     parallel.split(
         f, count, cost, lambda begin, end: _call(f, name, [*numbers, f"i64 {begin}", f"i64 {end}"])

@@ -28,6 +28,13 @@ PARAMETERS = {
     "dot": "ptr %a, i64 %as, ptr %x, i64 %xs, i64 %n",
     "copy": "ptr noalias %c, ptr %a, i64 %as, i64 %at, i64 %m, i64 %n",
 }
+BLOCK = 32
+"""Rows of a block, the least part of a product in tiles that a thread does."""
+
+
+def block_columns(itemsize: int) -> int:
+    """The columns of a block: as many as are packed at once, two panels."""
+    return 4 * (vector_bytes() // itemsize)
 
 
 def name_of(routine: str, dtype: np.dtype[Any], length: Any = None) -> str:

@@ -28,8 +28,8 @@ PIECES = 4
 MOST = 128
 """Most threads."""
 TURNS = 1000
-"""How often a thread looks for the next loop, or for the end of the one that it shares, before it sleeps: for some
-50 microseconds, as waking up takes about as long."""
+"""How often a thread looks for the next loop, or for the end of the one that it shares, before it sleeps: for
+some 50 microseconds, as waking up takes about as long."""
 
 FIELDS = types.MappingProxyType(
     {"threads": 0, "busy": 8, "start": 16, "fn": 24, "given": 32, "count": 40, "size": 48, "pieces": 56}

@@ -12,26 +12,17 @@ import functools
 from collections.abc import Callable
 
 from autograph.compiler.ir import PROFILE
-from autograph.compiler.routines import MATRIX, Writer, vector_bytes
+from autograph.compiler.routines import BLOCK, MATRIX, Writer, block_columns, vector_bytes
 
 VECTORS = 2
 """Vectors in a row of a tile."""
 DEPTH = 256
 """Rows of a panel."""
-GROUP = 2
-"""Panels that are packed at once."""
 FEW = 96
 """With at most so many rows of the first matrix, whole panels of the second one are read where they lie."""
 TILE = "ptr noalias %c, i64 %cs, ptr %a, i64 %as, i64 %at, ptr %p, i64 %ps, i64 %n, i64 %k, i1 %more"
-BLOCK = 32
-"""Rows of a block, the least part of a product that a thread does; its columns are those packed at once."""
 PRODUCT = MATRIX.replace("i64 %xs,", "i64 %xs, i64 %xt,")
 BLOCKS = PRODUCT + ", i64 %begin, i64 %end"
-
-
-def columns_of(itemsize: int) -> int:
-    """How many columns are packed at once: products are best cut at multiples of them."""
-    return GROUP * VECTORS * (vector_bytes() // itemsize)
 
 
 @functools.cache
@@ -58,47 +49,56 @@ class TiledWriter(Writer):
         return PROFILE + self.module.text()
 
     def _product_of_tile(self, rows: int, name: str) -> None:
-        """c = a @ p, or c += a @ p where there is more: some rows, and a panel of which n columns count."""
+        """c = a @ p, or c += a @ p where there is more: some rows, and a panel of which n columns count.
+
+        What c held before is read in any case, and dropped where it does not count.
+        """
         b = self.b
         self._start()
-        sums = self._zeros(rows * VECTORS)
         starts = [self._at("%a", (str(r), "%as")) for r in range(rows)]
+        two = b.value(f"icmp sgt i64 %n, {self.width}")
+        self._either(two, lambda: self._tile_of(starts, 2), lambda: self._tile_of(starts, 1))
+        b.emit("ret void")
+        self.module.functions[name] = b.function(f"define internal void @{name}({TILE}) noinline")
+
+    def _tile_of(self, starts: list[str], vectors: int) -> None:
+        """The same for so many vectors of the panel."""
+        b, rows = self.b, len(starts)
+        sums = self._zeros(rows * vectors)
 
         def step(p: str) -> None:
             line = self._at("%p", (p, "%ps"))
-            ys = [self._get(self._at(line, (str(v * self.width), self.size)), None) for v in range(VECTORS)]
+            ys = [self._get(self._at(line, (str(v * self.width), self.size)), None) for v in range(vectors)]
             for r in range(rows):
-                x = b.value(f"load {self.kind}, ptr {self._at(starts[r], (p, '%at'))}, align {self.size}")
-                wide = self.lanes.splat(x, self.kind)
-                for v in range(VECTORS):
-                    self._add(sums[r * VECTORS + v], wide, ys[v])
+                wide = self.lanes.splat(self._load(self._at(starts[r], (p, "%at"))), self.kind)
+                for v in range(vectors):
+                    self._add(sums[r * vectors + v], wide, ys[v])
 
         self._loop(0, "%k", 1, step)
         places = [
-            (place, self._at("%c", (str(i // VECTORS), "%cs"), (str(i % VECTORS * self.width), self.size)))
+            (place, self._at("%c", (str(i // vectors), "%cs"), (str(i % vectors * self.width), self.size)))
             for i, place in enumerate(sums)
         ]
 
         def put(masks: list[str | None]) -> None:
-            def store(added: bool) -> None:
-                for i, (place, target) in enumerate(places):
-                    mask = masks[i % VECTORS]
-                    value = b.value(f"load {self.type}, ptr {place}")
-                    if added:
-                        value = b.value(f"fadd {self.type} {self._get(target, mask)}, {value}")
-                    self._put(target, value, mask)
+            for i, (place, target) in enumerate(places):
+                mask = masks[i % vectors]
+                value = b.value(f"load {self.type}, ptr {place}")
+                before = b.value(
+                    f"select i1 %more, {self.type} {self._get(target, mask)}, {self.type} zeroinitializer"
+                )
+                self._put(target, b.value(f"fadd {self.type} {before}, {value}"), mask)
 
-            self._either("%more", lambda: store(True), lambda: store(False))
-
+        masks = [self._mask(b.value(f"sub i64 %n, {v * self.width}")) for v in range(vectors)]
+        if vectors < VECTORS:
+            put(list(masks))
+            return
         full = b.value(f"icmp sge i64 %n, {self._wide}")
-        masks = [self._mask(b.value(f"sub i64 %n, {v * self.width}")) for v in range(VECTORS)]
-        self._either(full, lambda: put([None] * VECTORS), lambda: put(list(masks)))
-        b.emit("ret void")
-        self.module.functions[name] = b.function(f"define internal void @{name}({TILE}) noinline")
+        self._either(full, lambda: put([None] * vectors), lambda: put(list(masks)))
 
     def _blocks(self, name: str, whole: str) -> None:
         """Some blocks of c = a @ x by number, column by column: those of a column are done at once."""
-        b, columns = self.b, columns_of(self.size)
+        b, columns = self.b, block_columns(self.size)
         self._start()
         down = b.value(f"udiv i64 {b.value(f'add nsw i64 %m, {BLOCK - 1}')}, {BLOCK}")
         head, turn, after = b.label("head"), b.label("block"), b.label("done")
@@ -137,7 +137,7 @@ class TiledWriter(Writer):
         """c = a @ x."""
         self._start()
         b, size, most = self.b, self.size, rows_of_tile()
-        group = self._wide * GROUP
+        group = block_columns(size)
         panels = b.alloca(f"[{DEPTH * group * size} x i8]", 64)
         packed = b.alloca(f"[{DEPTH * most * size} x i8]", 64)
         turned = b.value(f"icmp eq i64 %as, {size}")
