@@ -39,12 +39,12 @@ class TiledWriter(Writer):
         return VECTORS * self.width
 
     def text(self, name: str) -> str:
-        sizes = [rows_of_tile() >> i for i in range(rows_of_tile().bit_length())]
+        sizes = rows_of_tile(), rows_of_tile() // 2, 1
         for rows in sizes:
             tile = TiledWriter(self.routine, self.element, self.width, self.module)
             tile._product_of_tile(rows, f"{name}_{rows}")
         whole = TiledWriter(self.routine, self.element, self.width, self.module)
-        whole._product(f"{name}_whole", {rows: f"{name}_{rows}" for rows in sizes})
+        whole._product(f"{name}_whole", [f"@{name}_{rows}" for rows in sizes])
         self._blocks(name, f"{name}_whole")
         return PROFILE + self.module.text()
 
@@ -133,7 +133,7 @@ class TiledWriter(Writer):
         b.emit("ret void")
         self.module.functions[name] = b.function(f"define void @{name}({BLOCKS})")
 
-    def _product(self, name: str, tiles: dict[int, str]) -> None:
+    def _product(self, name: str, tiles: list[str]) -> None:
         """c = a @ x."""
         self._start()
         b, size, most = self.b, self.size, rows_of_tile()
@@ -144,7 +144,7 @@ class TiledWriter(Writer):
         dense = b.value(f"icmp eq i64 %xt, {size}")
         few = b.value(f"icmp sle i64 %m, {FEW}")
         direct = b.value(f"and i1 {few}, {dense}")
-        whole = self._down("%m", most)
+        count, row_of = self._rows_in_tiles(tiles)
 
         def deep(p: str) -> None:
             depth = b.call("i64", "llvm.smin.i64", f"i64 {b.value(f'sub i64 %k, {p}')}", f"i64 {DEPTH}")
@@ -152,61 +152,75 @@ class TiledWriter(Writer):
             a0, x0 = self._at("%a", (p, "%at")), self._at("%x", (p, "%xs"))
             panel = b.value(f"mul nuw nsw i64 {depth}, {self._wide * size}")
 
-            def rest(rows: int, tile: Callable[[str, int, str, str, str], None]) -> None:
-                some = b.value(f"icmp ne i64 {b.value(f'and i64 %m, {rows}')}, 0")
-                first = self._down("%m", 2 * rows)
-                self._if(some, lambda: tile(first, rows, self._at(a0, (first, "%as")), "%as", "%at"))
-
             def columns(j: str) -> None:
                 left = b.value(f"sub i64 %n, {j}")
-                count = b.call("i64", "llvm.smin.i64", f"i64 {left}", f"i64 {group}")
+                some = b.call("i64", "llvm.smin.i64", f"i64 {left}", f"i64 {group}")
                 source = self._at(x0, (j, "%xt"))
 
                 def each_panel(body: Callable[[str, str, str, str, str], None]) -> None:
                     def one(q: str) -> None:
                         number = b.value(f"udiv exact i64 {q}, {self._wide}")
-                        left = b.value(f"sub i64 {count}, {q}")
+                        left = b.value(f"sub i64 {some}, {q}")
                         whole = b.value(f"icmp sge i64 {left}, {self._wide}")
                         at, to = self._at(source, (q, "%xt")), self._at(panels, (number, panel))
                         body(q, left, at, to, b.value(f"and i1 {direct}, {whole}"))
 
-                    self._up(count, self._wide, one)
+                    self._up(some, self._wide, one)
 
                 def pack(q: str, n: str, at: str, to: str, stays: str) -> None:
                     self._either(stays, lambda: None, lambda: self._pack(to, at, n, depth, dense))
 
                 each_panel(pack)
 
-                def tile(i: str, rows: int, a: str, across: str, along: str) -> None:
-                    c = self._at("%c", (i, "%cs"), (j, size))
+                def tile(t: str) -> None:
+                    i, fn, full = row_of(t)
+                    a, c = self._at(a0, (i, "%as")), self._at("%c", (i, "%cs"), (j, size))
+                    copies = b.value(f"and i1 {turned}, {full}")
+                    self._if(copies, lambda: self._pack_rows(packed, a, depth))
+                    first = b.value(f"select i1 {copies}, ptr {packed}, ptr {a}")
+                    along = b.value(f"select i1 {copies}, i64 {most * size}, i64 %at")
 
                     def one(q: str, n: str, at: str, to: str, stays: str) -> None:
                         place = b.value(f"select i1 {stays}, ptr {at}, ptr {to}")
                         step = b.value(f"select i1 {stays}, i64 %xs, i64 {self._wide * size}")
                         to = self._at(c, (q, size))
                         b.emit(
-                            f"call void @{tiles[rows]}(ptr {to}, i64 %cs, ptr {a}, i64 {across}, "
-                            f"i64 {along}, ptr {place}, i64 {step}, i64 {n}, i64 {depth}, i1 {more})"
+                            f"call void {fn}(ptr {to}, i64 %cs, ptr {first}, i64 %as, i64 {along}, "
+                            f"ptr {place}, i64 {step}, i64 {n}, i64 {depth}, i1 {more})"
                         )
 
                     each_panel(one)
 
-                def full(i: str) -> None:
-                    a = self._at(a0, (i, "%as"))
-                    self._if(turned, lambda: self._pack_rows(packed, a, depth))
-                    place = b.value(f"select i1 {turned}, ptr {packed}, ptr {a}")
-                    along = b.value(f"select i1 {turned}, i64 {most * size}, i64 %at")
-                    tile(i, most, place, "%as", along)
-
-                self._loop(0, whole, most, full)
-                for rows in list(tiles)[1:]:
-                    rest(rows, tile)
+                self._loop(0, count, 1, tile)
 
             self._up("%n", group, columns)
 
         self._up("%k", DEPTH, deep)
         b.emit("ret void")
         self.module.functions[name] = b.function(f"define internal void @{name}({PRODUCT}) noinline")
+
+    def _rows_in_tiles(self, tiles: list[str]) -> tuple[str, Callable[[str], tuple[str, str, str]]]:
+        """How many tiles the rows make; of a tile its first row, its function, and whether it is a full one.
+
+        The full ones come first, then one of half as many rows if they are left, then single rows.
+        """
+        b, most = self.b, rows_of_tile()
+        half = most // 2
+        full = b.value(f"udiv i64 %m, {most}")
+        halves = b.value(f"udiv i64 {b.value(f'and i64 %m, {half}')}, {half}")
+        many = b.value(f"add i64 {full}, {halves}")
+        count = b.value(f"add i64 {many}, {b.value(f'and i64 %m, {half - 1}')}")
+        rest = self._down("%m", half)
+
+        def row_of(t: str) -> tuple[str, str, str]:
+            is_full, is_many = (b.value(f"icmp ult i64 {t}, {d}") for d in (full, many))
+            early = b.value(f"mul i64 {t}, {most}")
+            late = b.value(f"add i64 {rest}, {b.value(f'sub i64 {t}, {many}')}")
+            other = b.value(f"select i1 {is_many}, ptr {tiles[1]}, ptr {tiles[2]}")
+            fn = b.value(f"select i1 {is_full}, ptr {tiles[0]}, ptr {other}")
+            return b.value(f"select i1 {is_many}, i64 {early}, i64 {late}"), fn, is_full
+
+        return count, row_of
 
     def _up(self, stop: str, step: int, body: Callable[[str], None]) -> None:
         """for i in range(0, stop, step)."""
@@ -217,6 +231,7 @@ class TiledWriter(Writer):
     def _pack(self, to: str, source: str, n: str, depth: str, dense: str) -> None:
         """A panel: rows of so many columns of a matrix, and zeros behind them."""
         b, size = self.b, self.size
+        full = b.value(f"icmp sge i64 {n}, {self._wide}")
         masks = [self._mask(b.value(f"sub i64 {n}, {v * self.width}")) for v in range(VECTORS)]
 
         def lines(masked: bool) -> None:
@@ -230,22 +245,25 @@ class TiledWriter(Writer):
             self._loop(0, depth, 1, line)
 
         def singles() -> None:
+            def clear(p: str) -> None:
+                for v in range(VECTORS):
+                    target = self._at(to, (p, self._wide * size), (str(v * self.width), size))
+                    self._put(target, "zeroinitializer", None)
+
             def column(q: str) -> None:
-                at = self._at(source, (q, "%xt"))
-                there = b.value(f"icmp slt i64 {q}, {n}")
+                at, target = self._at(source, (q, "%xt")), self._at(to, (q, size))
 
-                def copy() -> None:
-                    self._loop(0, depth, 1, lambda p: put(p, self._load(self._at(at, (p, "%xs")))))
+                def copy(p: str) -> None:
+                    value = self._load(self._at(at, (p, "%xs")))
+                    place = self._at(target, (p, self._wide * size))
+                    b.emit(f"store {self.kind} {value}, ptr {place}, align {size}")
 
-                def put(p: str, value: str) -> None:
-                    target = self._at(to, (p, self._wide * size), (q, size))
-                    b.emit(f"store {self.kind} {value}, ptr {target}, align {size}")
+                self._loop(0, depth, 1, copy)
 
-                self._either(there, copy, lambda: self._loop(0, depth, 1, lambda p: put(p, "0.0")))
+            self._either(full, lambda: None, lambda: self._loop(0, depth, 1, clear))
+            count = b.call("i64", "llvm.smin.i64", f"i64 {n}", f"i64 {self._wide}")
+            self._loop(0, count, 1, column)
 
-            self._loop(0, self._wide, 1, column)
-
-        full = b.value(f"icmp sge i64 {n}, {self._wide}")
         self._either(dense, lambda: self._either(full, lambda: lines(False), lambda: lines(True)), singles)
 
     def _load(self, pointer: str) -> str:
