@@ -39,12 +39,12 @@ class TiledWriter(Writer):
         return VECTORS * self.width
 
     def text(self, name: str) -> str:
-        sizes = rows_of_tile(), rows_of_tile() // 2, 1
+        sizes = [rows_of_tile() >> i for i in range(rows_of_tile().bit_length())]
         for rows in sizes:
             tile = TiledWriter(self.routine, self.element, self.width, self.module)
             tile._product_of_tile(rows, f"{name}_{rows}")
         whole = TiledWriter(self.routine, self.element, self.width, self.module)
-        whole._product(f"{name}_whole", [f"@{name}_{rows}" for rows in sizes])
+        whole._product(f"{name}_whole", {rows: f"@{name}_{rows}" for rows in sizes})
         self._blocks(name, f"{name}_whole")
         return PROFILE + self.module.text()
 
@@ -101,39 +101,30 @@ class TiledWriter(Writer):
         b, columns = self.b, block_columns(self.size)
         self._start()
         down = b.value(f"udiv i64 {b.value(f'add nsw i64 %m, {BLOCK - 1}')}, {BLOCK}")
-        head, turn, after = b.label("head"), b.label("block"), b.label("done")
-        before = b.block
-        b.jump(head)
-        b.start(head)
-        t = b.phi("i64", "t")
-        b.branch(b.value(f"icmp ult i64 {t.name}, %end"), turn, after)
-        b.start(turn)
-        j = b.value(f"udiv i64 {t.name}, {down}")
-        i = b.value(f"sub i64 {t.name}, {b.value(f'mul i64 {j}, {down}')}")
-        left, wanted = b.value(f"sub i64 {down}, {i}"), b.value(f"sub i64 %end, {t.name}")
-        rows = b.call("i64", "llvm.umin.i64", f"i64 {left}", f"i64 {wanted}")
-        i, j = b.value(f"mul i64 {i}, {BLOCK}"), b.value(f"mul i64 {j}, {columns}")
-        m = b.call(
-            "i64", "llvm.umin.i64", f"i64 {b.value(f'sub i64 %m, {i}')}",
-            f"i64 {b.value(f'mul i64 {rows}, {BLOCK}')}",
-        )  # fmt: skip
-        n = b.call("i64", "llvm.umin.i64", f"i64 {b.value(f'sub i64 %n, {j}')}", f"i64 {columns}")
-        c, a, x = (
-            self._at("%c", (i, "%cs"), (j, self.size)),
-            self._at("%a", (i, "%as")),
-            self._at("%x", (j, "%xt")),
-        )
-        b.emit(
-            f"call void @{whole}(ptr {c}, i64 %cs, ptr {a}, i64 %as, i64 %at, ptr {x}, i64 %xs, i64 %xt, "
-            f"i64 {m}, i64 {n}, i64 %k)"
-        )
-        t.incoming = [("%begin", before), (b.value(f"add i64 {t.name}, {rows}"), b.block)]
-        b.jump(head)
-        b.start(after)
+
+        def column(t: str) -> str:
+            j = b.value(f"udiv i64 {t}, {down}")
+            i = b.value(f"sub i64 {t}, {b.value(f'mul i64 {j}, {down}')}")
+            left, wanted = b.value(f"sub i64 {down}, {i}"), b.value(f"sub i64 %end, {t}")
+            rows = b.call("i64", "llvm.umin.i64", f"i64 {left}", f"i64 {wanted}")
+            i, j = b.value(f"mul i64 {i}, {BLOCK}"), b.value(f"mul i64 {j}, {columns}")
+            m = b.call(
+                "i64", "llvm.umin.i64", f"i64 {b.value(f'sub i64 %m, {i}')}",
+                f"i64 {b.value(f'mul i64 {rows}, {BLOCK}')}",
+            )  # fmt: skip
+            n = b.call("i64", "llvm.umin.i64", f"i64 {b.value(f'sub i64 %n, {j}')}", f"i64 {columns}")
+            c, a = self._at("%c", (i, "%cs"), (j, self.size)), self._at("%a", (i, "%as"))
+            b.emit(
+                f"call void @{whole}(ptr {c}, i64 %cs, ptr {a}, i64 %as, i64 %at, "
+                f"ptr {self._at('%x', (j, '%xt'))}, i64 %xs, i64 %xt, i64 {m}, i64 {n}, i64 %k)"
+            )
+            return rows
+
+        self._steps("%begin", "%end", column)
         b.emit("ret void")
         self.module.functions[name] = b.function(f"define void @{name}({BLOCKS})")
 
-    def _product(self, name: str, tiles: list[str]) -> None:
+    def _product(self, name: str, tiles: dict[int, str]) -> None:
         """c = a @ x."""
         self._start()
         b, size, most = self.b, self.size, rows_of_tile()
@@ -144,7 +135,6 @@ class TiledWriter(Writer):
         dense = b.value(f"icmp eq i64 %xt, {size}")
         few = b.value(f"icmp sle i64 %m, {FEW}")
         direct = b.value(f"and i1 {few}, {dense}")
-        count, row_of = self._rows_in_tiles(tiles)
 
         def deep(p: str) -> None:
             depth = b.call("i64", "llvm.smin.i64", f"i64 {b.value(f'sub i64 %k, {p}')}", f"i64 {DEPTH}")
@@ -172,10 +162,14 @@ class TiledWriter(Writer):
 
                 each_panel(pack)
 
-                def tile(t: str) -> None:
-                    i, fn, full = row_of(t)
+                def tile(i: str) -> str:
+                    rows, fn = "1", tiles[1]
+                    for count in sorted(tiles)[1:]:
+                        many = b.value(f"icmp sge i64 {b.value(f'sub i64 %m, {i}')}, {count}")
+                        rows = b.value(f"select i1 {many}, i64 {count}, i64 {rows}")
+                        fn = b.value(f"select i1 {many}, ptr {tiles[count]}, ptr {fn}")
                     a, c = self._at(a0, (i, "%as")), self._at("%c", (i, "%cs"), (j, size))
-                    copies = b.value(f"and i1 {turned}, {full}")
+                    copies = b.value(f"and i1 {turned}, {b.value(f'icmp eq i64 {rows}, {most}')}")
                     self._if(copies, lambda: self._pack_rows(packed, a, depth))
                     first = b.value(f"select i1 {copies}, ptr {packed}, ptr {a}")
                     along = b.value(f"select i1 {copies}, i64 {most * size}, i64 %at")
@@ -190,8 +184,9 @@ class TiledWriter(Writer):
                         )
 
                     each_panel(one)
+                    return rows
 
-                self._loop(0, count, 1, tile)
+                self._steps("0", "%m", tile)
 
             self._up("%n", group, columns)
 
@@ -199,28 +194,20 @@ class TiledWriter(Writer):
         b.emit("ret void")
         self.module.functions[name] = b.function(f"define internal void @{name}({PRODUCT}) noinline")
 
-    def _rows_in_tiles(self, tiles: list[str]) -> tuple[str, Callable[[str], tuple[str, str, str]]]:
-        """How many tiles the rows make; of a tile its first row, its function, and whether it is a full one.
-
-        The full ones come first, then one of half as many rows if they are left, then single rows.
-        """
-        b, most = self.b, rows_of_tile()
-        half = most // 2
-        full = b.value(f"udiv i64 %m, {most}")
-        halves = b.value(f"udiv i64 {b.value(f'and i64 %m, {half}')}, {half}")
-        many = b.value(f"add i64 {full}, {halves}")
-        count = b.value(f"add i64 {many}, {b.value(f'and i64 %m, {half - 1}')}")
-        rest = self._down("%m", half)
-
-        def row_of(t: str) -> tuple[str, str, str]:
-            is_full, is_many = (b.value(f"icmp ult i64 {t}, {d}") for d in (full, many))
-            early = b.value(f"mul i64 {t}, {most}")
-            late = b.value(f"add i64 {rest}, {b.value(f'sub i64 {t}, {many}')}")
-            other = b.value(f"select i1 {is_many}, ptr {tiles[1]}, ptr {tiles[2]}")
-            fn = b.value(f"select i1 {is_full}, ptr {tiles[0]}, ptr {other}")
-            return b.value(f"select i1 {is_many}, i64 {early}, i64 {late}"), fn, is_full
-
-        return count, row_of
+    def _steps(self, start: str, stop: str, body: Callable[[str], str]) -> None:
+        """Goes up in steps that the body gives."""
+        b = self.b
+        head, turn, after = b.label("head"), b.label("turn"), b.label("done")
+        before = b.block
+        b.jump(head)
+        b.start(head)
+        i = b.phi("i64", "i")
+        b.branch(b.value(f"icmp slt i64 {i.name}, {stop}"), turn, after)
+        b.start(turn)
+        step = body(i.name)
+        i.incoming = [(start, before), (b.value(f"add nsw i64 {i.name}, {step}"), b.block)]
+        b.jump(head)
+        b.start(after)
 
     def _up(self, stop: str, step: int, body: Callable[[str], None]) -> None:
         """for i in range(0, stop, step)."""
