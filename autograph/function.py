@@ -18,7 +18,11 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from autograph import modes
-from autograph.compiler import backend
+from autograph.compiler import (
+    always,  # noqa: F401 - it loads what every first call needs
+    backend,
+)
+from autograph.conversion import converted
 from autograph.core.generated import is_part
 from autograph.errors import ConversionError, StagingError
 from autograph.garbage import rarely_collected
@@ -864,16 +868,6 @@ def plain_function(fn: Any) -> types.FunctionType:
     return fn
 
 
-def _converter(fn: types.FunctionType) -> Any:
-    """The converted form of a function. The converters are loaded for the first one, not by the import."""
-    from autograph.conversion import convert_function  # which then stands here itself
-
-    return convert_function(fn)
-
-
-calls.converter = _converter
-
-
 @overload
 def to_graph(
     fn: None = None,
@@ -932,7 +926,6 @@ def to_code(fn: Callable[..., Any]) -> str:
 
     >>> print(to_code(lambda x: x + 1).strip())  # doctest: +SKIP
     """
-    from autograph.conversion import converted
     from autograph.core.unparser import to_source
 
     return to_source(converted(plain_function(fn)).tree)

@@ -649,7 +649,7 @@ def width_for(v: Any, target: np.dtype[Any], pairs: bool = False) -> int:
         if m.op.name in SCALAR_ONLY:
             return 1
     if any(d.kind == "c" for d in dtypes):
-        if not pairs or any(m.op.name in complexes.CALLS for m in maps_of(v)):
+        if not pairs or any(complexes.is_call(m.op.name) for m in maps_of(v)):
             return 1
         dtypes = {part(d) for d in dtypes}
     single = [x for x in leaves_of(v) if isinstance(x, Computed) and not x.vector]
@@ -1857,4 +1857,4 @@ def transpose(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **o
     )
 
 
-from autograph.compiler import complexes, creation, linear, members, reducing, reductions, shaping, sorting  # noqa: E402, F401 - they register their rules
+from autograph.compiler import complexes  # noqa: E402 - it extends what `elementwise` has

@@ -9,13 +9,19 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import itertools
 import os
 import sys
-import tempfile
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+try:
+    from _blake2 import blake2b
+except ImportError:  # `hashlib` has the same function, and takes milliseconds to load others
+    from hashlib import blake2b
+
+if TYPE_CHECKING:  # whoever has loaded llvmlite has it; the import of the package does without
+    from pathlib import Path
 
 FORMAT = 1
 """Goes up when the same text would become other machine code."""
@@ -32,6 +38,8 @@ _stores = itertools.count()
 
 def directory() -> Path | None:
     """The folder, as `AUTOGRAPH_CACHE_DIR` or the platform says; None where nothing is kept."""
+    from pathlib import Path
+
     chosen = os.environ.get("AUTOGRAPH_CACHE_DIR")
     if chosen is None:
         return _default(sys.platform)
@@ -40,6 +48,8 @@ def directory() -> Path | None:
 
 @functools.cache
 def _default(platform: str) -> Path | None:
+    from pathlib import Path
+
     try:
         home = Path.home()
     except RuntimeError:
@@ -57,11 +67,15 @@ def key(*parts: str) -> str:
     >>> key("ab", "c") == key("a", "bc")
     False
     """
-    digest = hashlib.sha256(str(FORMAT).encode())
+    digest = blake2b(str(FORMAT).encode(), digest_size=20)
     for part in parts:
         data = part.encode()
         digest.update(len(data).to_bytes(8, "little") + data)
-    return digest.hexdigest()[:40]
+    return digest.hexdigest()
+
+
+def _checksum(code: bytes) -> bytes:
+    return blake2b(code, digest_size=_DIGEST).digest()
 
 
 def load(name: str) -> bytes | None:
@@ -75,7 +89,7 @@ def load(name: str) -> bytes | None:
     except OSError:
         return None
     code = data[_DIGEST:]
-    if not code or hashlib.sha256(code).digest()[:_DIGEST] != data[:_DIGEST]:
+    if not code or _checksum(code) != data[:_DIGEST]:
         discard(name)
         return None
     with contextlib.suppress(OSError):
@@ -86,10 +100,12 @@ def load(name: str) -> bytes | None:
 
 def store(name: str, code: bytes) -> None:
     """Keeps code under a name, if the folder can be written."""
+    import tempfile
+
     folder = directory()
     if folder is None:
         return
-    data = hashlib.sha256(code).digest()[:_DIGEST] + code
+    data = _checksum(code) + code
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(suffix=".tmp", dir=folder)

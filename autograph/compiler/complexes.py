@@ -192,8 +192,12 @@ _LIBRARY = {
     "arccosh": "cacosh",
     "arctanh": "catanh",
 }
-CALLS = frozenset(_LIBRARY) if machine.has_fma() else frozenset({*_LIBRARY, "absolute"})
-"""Functions of complex numbers that are calls of the C library, element by element."""
+
+
+def is_call(name: str) -> bool:
+    """Whether a function of complex numbers is a call of the C library, element by element."""
+    return name in _LIBRARY or (name == "absolute" and not machine.has_fma())
+
 
 for _name, _function in _LIBRARY.items():
 

@@ -301,6 +301,19 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
     return register_rule
 
 
+def rule_of(name: str) -> Rule | None:
+    """The rule that lowers an operation, if there is one."""
+    if name not in RULES:
+        _load_rules()
+    return RULES.get(name)
+
+
+@functools.cache
+def _load_rules() -> None:
+    """Loads the modules whose rules fewer functions need; none has a rule for what has one already."""
+    from autograph.compiler import creation, linear, members, reducing, reductions, shaping, sorting  # noqa: F401
+
+
 class FunctionLowering:
     """Lowers one graph to one function."""
 
@@ -1097,7 +1110,7 @@ class FunctionLowering:
             return
         if effects & {"writes", "host", "effect"} and operation.name not in ("cell_get", "cell_set", "print"):
             self.flush(self._kept(operation))
-        lower = RULES.get(operation.name)
+        lower = rule_of(operation.name)
         if lower is not None:
             if any(isinstance(self.env.get(id(t)), Tagged) for t in operation.inputs):
                 from autograph.compiler import unions
@@ -1850,7 +1863,7 @@ def compile_graph(
     sizes: tuple[tuple[int, ...], ...] = (),
 ) -> tuple[Compilation, str]:
     """Lowers a graph and those that it calls; gives the compilation and its IR."""
-    from autograph.compiler import arrays, containers, numbers, unions  # noqa: F401 - they register their rules
+    from autograph.compiler import always  # noqa: F401 - its modules register their rules
 
     plan = Plan(layouts=layouts, distinct=distinct, sizes=sizes)
     for g in graph.functions():  # without a look at the results, their second use would start all over

@@ -15,9 +15,12 @@ import functools
 import math
 import os
 import types
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograph.compiler import machine
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 WORTH = 400_000
 """From this amount of work on (eighths of a nanosecond, roughly) a loop is cut and the GIL released."""
@@ -367,8 +370,12 @@ def wanted() -> int:
     return max(1, min(count, quota(), MOST))
 
 
-def quota(root: Path = Path("/sys/fs/cgroup")) -> int:
+def quota(root: Path | None = None) -> int:
     """The processors that a container may use; very many where nothing says it."""
+    if root is None:
+        from pathlib import Path
+
+        root = Path("/sys/fs/cgroup")
     with contextlib.suppress(OSError, ValueError):
         share, period = (root / "cpu.max").read_text().split()
         return MOST if share == "max" else math.ceil(int(share) / int(period))

@@ -15,7 +15,7 @@ import numpy as np
 
 from autograph.compiler import arrays, values
 from autograph.compiler.elementwise import UFUNC_OF
-from autograph.compiler.lowering import RULES, FunctionLowering, Rule, Unsupported, rule
+from autograph.compiler.lowering import RULES, FunctionLowering, Rule, Unsupported, rule, rule_of
 from autograph.compiler.values import (
     Elements,
     Known,
@@ -458,7 +458,7 @@ def _is_float(v: Value) -> bool:
 
 def _lowered(f: FunctionLowering, operation: Operation, result: Type) -> Value | None:
     """What the operation's rule makes of the operands, which are of one type each now."""
-    lower = RULES.get(operation.name)
+    lower = rule_of(operation.name)
     if lower is None:
         return None
     operation = _typed(operation, result)

@@ -1,0 +1,31 @@
+"""The modules of the compiler that every first call needs: the package loads them, so that no call has to."""
+
+from autograph.compiler import (
+    arrays,
+    containers,
+    counted,
+    exits,
+    host,
+    loops,
+    lowering,
+    machine,
+    numbers,
+    rows,
+    unions,
+    unrolled,
+)
+
+__all__ = [
+    "arrays",
+    "containers",
+    "counted",
+    "exits",
+    "host",
+    "loops",
+    "lowering",
+    "machine",
+    "numbers",
+    "rows",
+    "unions",
+    "unrolled",
+]
