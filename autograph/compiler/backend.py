@@ -172,5 +172,6 @@ def compile_native(
     library = machine.compile_ir(text, ("ag_entry",), times)
     native = host.Native(library, compilation.table, text, times)
     native.fallbacks = list(compilation.fallbacks.values())
+    native.shared = compilation.shared
     native.notes = compilation.notes
     return native

@@ -52,6 +52,10 @@ class Quick:
         """Whether an operand is the same in all turns, and known before the loop."""
         if isinstance(operand, int) or not operand.startswith("%") or operand.startswith("%x"):
             return True
+        if not operand.startswith(
+            f"%{self.f.b.prefix}"
+        ):  # it is from outside of the pieces that threads share
+            return True
         digits = re.search(r"(\d+)$", operand)
         return operand in self.known or (digits is not None and int(digits.group(1)) <= self.marker)
 
@@ -256,7 +260,7 @@ def lower(f: FunctionLowering, operation: Operation, counter: int) -> None:
 
     b = f.b
     head, turn = operation.regions
-    inits = [f.value_of(a) for a in operation.args]
+    inits = loops.inits(f, operation)
     carried = [
         unions.like(f, v, p._ag_type) if unions.is_number_type(p._ag_type) else v
         for v, p in zip(inits, head.params)

@@ -321,6 +321,7 @@ class Native:
         self.library, self.objects, self.text, self.times = library, table, text, times
         self.table = (ctypes.py_object * max(len(table), 1))(*table)
         self.fallbacks: list[Operation] = []
+        self.shared: list[Operation] = []
         self.notes: list[listing.Note] = []
         self._address = ctypes.addressof(self.table)
         self._entry = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p)(
@@ -332,8 +333,9 @@ class Native:
         return listing.render(self.notes)
 
     def explanation(self) -> list[str]:
-        """How long the compilation took, and what is called back."""
-        return [listing.timing(self.times), *map(listing.called_back, self.fallbacks)]
+        """How long the compilation took, which loops threads share, and what is called back."""
+        shared = map(listing.shared, self.shared)
+        return [listing.timing(self.times), *shared, *map(listing.called_back, self.fallbacks)]
 
     @property
     def table_address(self) -> int:

@@ -67,9 +67,17 @@ def shape(dims: Any) -> str:
 
 def called_back(operation: Operation) -> str:
     """An operation without machine code of its own, with its place."""
+    return f"{_where(operation)}calls back: {operation.name}"
+
+
+def shared(loop: Operation) -> str:
+    """A loop of the user's on several threads, with its place."""
+    return f"{_where(loop)}loop: threads share its turns"
+
+
+def _where(operation: Operation) -> str:
     place = operation.place
-    where = "" if place is None else f"{place.code.co_filename}:{place.line}: "
-    return f"{where}calls back: {operation.name}"
+    return "" if place is None else f"{place.code.co_filename}:{place.line}: "
 
 
 def timing(times: dict[str, float]) -> str:

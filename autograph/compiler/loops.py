@@ -41,11 +41,12 @@ class Carried:
 
 def lower(f: FunctionLowering, operation: Operation) -> None:
     """Emits a loop; an innermost one with a counter in two copies, where that pays."""
-    from autograph.compiler import counted, exits, unrolled
+    from autograph.compiler import counted, exits, shared, unrolled
 
     if unrolled.lower(f, operation):
         return
     _counters(f, operation)
+    shared.lower(f, operation)
     counter = counted.eligible(f, operation)
     if counter is not None:
         counted.lower(f, operation, counter)
@@ -53,14 +54,24 @@ def lower(f: FunctionLowering, operation: Operation) -> None:
         lower_checked(f, operation)
 
 
+def inits(f: FunctionLowering, operation: Operation) -> list[Value]:
+    """What a loop carries before its first turn, or before those that threads have left."""
+    values = [f.value_of(a) for a in operation.args]
+    counter = f.begun.get(id(operation))
+    if counter is not None:
+        test = operation.regions[0].ops[0]
+        values[next(i for i, p in enumerate(operation.regions[0].params) if p is test.args[0])] = counter
+    return values
+
+
 def lower_checked(f: FunctionLowering, operation: Operation) -> None:
     """Emits a loop with all its checks, and now and then a look for Ctrl-C."""
     head, turn = operation.regions
     b = f.b
     carried: list[Carried | None] = []
-    inits = [f.value_of(a) for a in operation.args]
+    given = inits(f, operation)
     for i, param in enumerate(head.params):
-        carried.append(_before(f, operation, i, param, inits[i]))
+        carried.append(_before(f, operation, i, param, given[i]))
     announce(f, operation, carried)
     f.depth += 1
     before = b.block
@@ -72,7 +83,7 @@ def lower_checked(f: FunctionLowering, operation: Operation) -> None:
         param = head.params[i]
         if c is None:
             f.env[id(param)] = (
-                inits[i] if not isinstance(param._ag_type, Const) else Known(param._ag_type.value)
+                given[i] if not isinstance(param._ag_type, Const) else Known(param._ag_type.value)
             )
         else:
             f.env[id(param)] = _phis(f, c, before)

@@ -112,6 +112,7 @@ class Compilation:
         self.sites = host.Sites()
         self.names = {id(g): f"g{i}" for i, g in enumerate(graph.functions())}
         self.fallbacks: dict[int, Operation] = {}
+        self.shared: list[Operation] = []  # loops whose turns threads share
         self.notes: list[listing.Note] = []
         self._functions: dict[str, Any] = {}
         self.marks: set[str] = set()  # comments that tell the machine how to treat the text
@@ -333,6 +334,8 @@ class FunctionLowering:
         self.users = _users(graph)
         self.evaluated: dict[Any, Any] = {}
         self.quick: Any = None  # the quick copy of a counted loop, while it is written
+        self.shared: Any = None  # the pieces of a loop that threads share, while they are written
+        self.begun: dict[int, Value] = {}  # where the counters of loops stand that threads have begun
         self.taken = ""  # what holds where the results of an arm are used that is computed in any case
         self.slot_sets: SlotSets = {}
         self.dims = Dimensions(self.b)
@@ -482,14 +485,18 @@ class FunctionLowering:
     def poll(self, heavy: bool, operation: Operation) -> None:
         """Where a loop turns back: now and then a look for a Ctrl-C and for other threads."""
         b = self.b
-        self.polls = True
-        left, step = b.value("load i32, ptr %poll"), POLL >> 4 if heavy else 1
+        self.polls = self.polls or self.shared is None
+        place = "%poll" if self.shared is None else self.shared.poll
+        left, step = b.value(f"load i32, ptr {place}"), POLL >> 4 if heavy else 1
         look, on = b.label("look"), b.label("on")
-        b.emit(f"store i32 {b.value(f'sub i32 {left}, {step}')}, ptr %poll")
+        b.emit(f"store i32 {b.value(f'sub i32 {left}, {step}')}, ptr {place}")
         b.branch(b.value(f"icmp ult i32 {left}, {step}"), look, on, unlikely="then")  # the borrow of the sub
         b.start(look)
-        b.emit(f"store i32 {POLL}, ptr %poll")
-        self._look(self.compilation.sites.number(operation))
+        b.emit(f"store i32 {POLL}, ptr {place}")
+        if self.shared is None:
+            self._look(self.compilation.sites.number(operation))
+        else:
+            self.shared.look()
         b.jump(on)
         b.start(on)
 
@@ -504,7 +511,8 @@ class FunctionLowering:
 
     def _raise_now(self, fn: Callable[[], Any]) -> None:
         """Calls a Python function of no arguments that raises, outside of any operation."""
-        self.b.call("void", "ag_call0", "ptr %ctx", f"i64 {self.compilation.constant(fn)}")
+        if self.shared is None:
+            self.b.call("void", "ag_call0", "ptr %ctx", f"i64 {self.compilation.constant(fn)}")
         self.b.jump(self.targets[-1])
 
     # -- slots and references --------------------------------------------------------------------------------
@@ -562,7 +570,8 @@ class FunctionLowering:
 
     def fail(self, site: int) -> None:
         """Leaves with the exception that is set."""
-        self.b.call("void", "ag_push", "ptr %ctx", f"i32 {site}")
+        if self.shared is None:
+            self.b.call("void", "ag_push", "ptr %ctx", f"i32 {site}")
         self.b.jump(self.targets[-1])
 
     def guard(self, good: str, operation: Operation, rare: str = "", of_shapes: bool = False) -> None:
@@ -887,6 +896,8 @@ class FunctionLowering:
     def callback(self, operation: Operation, must_raise: bool = False) -> str:
         """Runs an operation's kernel on Python objects; gives an owned reference."""
         b = self.b
+        if self.shared is not None:
+            return self.shared.left()  # type: ignore[no-any-return]
         result = self._kernel(operation)
         good = b.label("got")
         b.branch(b.value(f"icmp eq ptr {result}, null"), self.targets[-1], good, unlikely="then")
@@ -897,6 +908,8 @@ class FunctionLowering:
         """As `callback`, but gives null, with the operation in the trail, where the kernel raises."""
         from autograph.compiler import arrays
 
+        if self.shared is not None:
+            return "null"
         b = self.b
         tensors: dict[int, Tensor] = {}
         for t in operation.inputs:
@@ -960,6 +973,8 @@ class FunctionLowering:
 
     def fallback(self, operation: Operation) -> None:
         """Calls back the kernel of an operation without a rule."""
+        if self.shared is not None:
+            self.shared.give_up()
         if _asks_identity(operation):
             raise Unsupported(f"'{operation.name}' asks which floats are the same objects")
         self.compilation.fallbacks[id(operation)] = operation
@@ -981,6 +996,9 @@ class FunctionLowering:
     def region(self, region: Region) -> bool:
         """The operations of a region; False if its end is never reached (and the block is closed)."""
         self.dead = False
+        if self.shared is not None and region.results is None:
+            self.b.jump(self.targets[-1])
+            return False
         dying = _dying(region)
         groups, grouped = self._row_groups(region)
         waiting: list[Tensor] = []

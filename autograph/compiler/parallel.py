@@ -50,18 +50,13 @@ def split(
         body(0, count)
         return
     notes = len(f.compilation.notes)
-    found = _outlined(f, body)
+    found = outlined(f, body)
     if found is None:
         del f.compilation.notes[notes:]
         body(0, count)
         return
     name, captured = found
-    given = b.alloca(f"[{max(len(captured), 1)} x i64]", 8) if captured else "null"
-    size, places = _layout(captured)
-    if captured:
-        b.allocas[-1] = f"  {given} = alloca [{size} x i8], align 16"
-    for (value, kind), place in zip(captured, places):
-        b.emit(f"store {kind} {value}, ptr {f.at(given, place)}, align 1")
+    given = structure(f, captured)
     numbers = (f"i64 {n}" for n in (count, unit, cost))
     b.call("void", "ag_parallel", f"ptr @{name}", f"ptr {given}", *numbers)
 
@@ -85,6 +80,18 @@ def held(f: FunctionLowering) -> Iterator[None]:
     f.b.outlining = before
 
 
+def structure(f: FunctionLowering, captured: list[tuple[str, str]]) -> str:
+    """The address of a structure with what a body uses of the function around it."""
+    b = f.b
+    given = b.alloca(f"[{max(len(captured), 1)} x i64]", 8) if captured else "null"
+    size, places = _layout(captured)
+    if captured:
+        b.allocas[-1] = f"  {given} = alloca [{size} x i8], align 16"
+    for (value, kind), place in zip(captured, places):
+        b.emit(f"store {kind} {value}, ptr {f.at(given, place)}, align 1")
+    return given
+
+
 def _layout(captured: list[tuple[str, str]]) -> tuple[int, list[int]]:
     """How large the structure is, and where each value lies."""
     places, size = [], 0
@@ -101,7 +108,7 @@ def _bytes(kind: str) -> int:
     return BYTES[kind]
 
 
-def _outlined(
+def outlined(
     f: FunctionLowering, body: Callable[[Any, Any], None]
 ) -> tuple[str, list[tuple[str, str]]] | None:
     """The name of a function (captured, begin, end) that does what `body` emits, and what it captures."""
@@ -115,10 +122,7 @@ def _outlined(
         f.evaluated.clear()
         body("%begin", "%end")
         b.emit("ret void")
-        lines = [*b.allocas, f"  br label %{first}"]
-        for label, block in b.blocks.items():
-            lines.append(f"{label}:")
-            lines += [item if isinstance(item, str) else item.text() for item in block]
+        lines = [*b.allocas, f"  br label %{first}", *_reached(b)]
     finally:
         b.blocks, b.allocas, b.block, b.counter, b.dominators, b.known, b.true = saved
         b.outlining, b.prefix = False, ""
@@ -129,7 +133,24 @@ def _outlined(
     return _function(b, text)
 
 
+def _reached(b: Builder) -> list[str]:
+    """The lines of the blocks, but for those that are never run."""
+    lines: list[str] = []
+    never = b.dominators.dead
+    for label, block in b.blocks.items():
+        if label in never:
+            continue
+        lines.append(f"{label}:")
+        for item in block:
+            if isinstance(item, Phi):
+                item.incoming = [pair for pair in item.incoming if pair[1] not in never]
+            lines.append(item if isinstance(item, str) else item.text())
+    return lines
+
+
 def _is_outside(name: str) -> bool:
+    if name == "ag_stop":
+        return False
     return name.startswith(_PYTHON) or re.fullmatch(r"g\d+", name) is not None
 
 

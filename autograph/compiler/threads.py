@@ -14,6 +14,8 @@ import ctypes
 import functools
 import math
 import os
+import threading
+import time
 import types
 from typing import TYPE_CHECKING
 
@@ -36,23 +38,42 @@ some 50 microseconds, as waking up takes about as long."""
 
 FIELDS = types.MappingProxyType(
     {"threads": 0, "busy": 8, "start": 16, "fn": 24, "given": 32, "count": 40, "size": 48, "pieces": 56}
-    | {"done": 64, "left": 128, "pending": 192, "workers": 256}
+    | {"done": 64, "main": 72, "left": 128, "pending": 192, "workers": 256}
 )
 """Offsets in the pool: the number of threads (0: not started), whether it is in use, the Python function that
 starts it; of the current loop: its function, what that is given, how many items it has, of what size and
-number the pieces are; the lock that its end opens; the pieces not begun, and not done; then the workers."""
+number the pieces are; the lock that its end opens; Python's main thread; the pieces not begun, and not done;
+then the workers."""
 WORKER = 64
 """Bytes of a worker: its lock, and whether that was opened."""
 
-NAMES = ("ag_parallel", "ag_worker", "ag_unlock", "ag_lock")
+SHARES = 16
+"""Pieces for each thread of a loop that the user wrote: its turns may take very different times."""
+PORTION = 40_000
+"""The least work of a piece of such a loop, as far as it can be told."""
+LOOK = 10_000_000
+"""Nanoseconds between two looks for a Ctrl-C during such a loop."""
+
+STATE = types.MappingProxyType({"failed": 0, "stopped": 8, "thread": 16, "owner": 24, "looked": 32})
+"""Offsets in what its pieces share: the first turn that cannot be done, whether an exception is set that ends
+all; the caller's state and number, where it is Python's main thread; when it last looked for a Ctrl-C."""
+STATE_SIZE = 40
+NEVER = 2**63 - 1
+"""What `failed` is where all turns were done."""
+
+NAMES = ("ag_parallel", "ag_worker", "ag_unlock", "ag_lock", "ag_turns", "ag_stop")
 DECLARATIONS = {
     "ag_parallel": "declare void @ag_parallel(ptr, ptr, i64, i64, i64)",
+    "ag_turns": "declare i1 @ag_turns(ptr, ptr, ptr, i64, i64)",
+    "ag_stop": "declare i1 @ag_stop(ptr, i64) cold nounwind",
     "ag_unlock": "declare ptr @ag_unlock(i64)",
     "ag_lock": "declare void @ag_lock(ptr)",
 }
 
 TEXT = """
 declare i32 @PyThread_acquire_lock(ptr, i32)
+declare i32 @PyThread_acquire_lock_timed(ptr, i64, i32)
+declare i64 @PyThread_get_thread_ident()
 declare void @PyThread_release_lock(ptr)
 BREATHER
 declare i64 @llvm.umax.i64(i64, i64)
@@ -139,16 +160,9 @@ again:
   br i1 %patient, label %look, label %wait
 }
 
-; fn(given, begin, end) over the items 0 to count: in pieces of multiples of unit items, if there are many.
-define void @ag_parallel(ptr %fn, ptr %given, i64 %count, i64 %unit, i64 %cost) {
+; Starts the threads, if that was not done.
+define internal void @ag_ready() {
 entry:
-  %work = mul i64 %count, %cost
-  %little = icmp ult i64 %work, WORTH
-  br i1 %little, label %plain, label %large
-plain:
-  call void %fn(ptr %given, i64 0, i64 %count)
-  ret void
-large:
   %known = load i64, ptr getelementptr (i8, ptr @ag_pool, i64 @threads)
   %new = icmp eq i64 %known, 0
   br i1 %new, label %start, label %ready
@@ -158,8 +172,15 @@ start:
   call void @Py_DecRef(ptr %answer)
   br label %ready
 ready:
+  ret void
+}
+
+; fn(given, begin, end) over the items 0 to count, by the threads and the caller: in pieces of at least so
+; much work, multiples of unit items. By the caller alone where the threads are busy.
+define internal void @ag_deal(ptr %fn, ptr %given, i64 %count, i64 %unit, i64 %cost,
+                              i64 %shares, i64 %work, ptr %loop) {
+entry:
   %threads = load i64, ptr getelementptr (i8, ptr @ag_pool, i64 @threads)
-  %state = call ptr @PyEval_SaveThread()
   %several = icmp ugt i64 %threads, 1
   br i1 %several, label %ask, label %alone
 ask:
@@ -168,14 +189,14 @@ ask:
   br i1 %free, label %cut, label %alone
 alone:
   call void %fn(ptr %given, i64 0, i64 %count)
-  br label %back
+  ret void
 cut:
-  %shares = mul i64 %threads, PIECES
-  %before = sub i64 %shares, 1
+  %parts = mul i64 %threads, %shares
+  %before = sub i64 %parts, 1
   %rounded = add i64 %count, %before
-  %equal = udiv i64 %rounded, %shares
+  %equal = udiv i64 %rounded, %parts
   %each = call i64 @llvm.umax.i64(i64 %cost, i64 1)
-  %least = udiv i64 PIECE, %each
+  %least = udiv i64 %work, %each
   %wanted = call i64 @llvm.umax.i64(i64 %equal, i64 %least)
   %most = sub i64 %unit, 1
   %up = add i64 %wanted, %most
@@ -228,14 +249,116 @@ again:
   br i1 %patient, label %look, label %wait
 wait:
   %done = load ptr, ptr getelementptr (i8, ptr @ag_pool, i64 @done)
+  %plain = icmp eq ptr %loop, null
+  br i1 %plain, label %end, label %watch
+watch:
+  %early = call i32 @PyThread_acquire_lock_timed(ptr %done, i64 20000, i32 0)
+  %ended = icmp eq i32 %early, 1
+  br i1 %ended, label %leave, label %signals
+signals:
+  %stop = call i1 @ag_stop(ptr %loop, i64 LEAST)
+  br label %watch
+end:
   %got = call i32 @PyThread_acquire_lock(ptr %done, i32 1)
   br label %leave
 leave:
   store atomic i64 0, ptr getelementptr (i8, ptr @ag_pool, i64 @busy) seq_cst, align 8
-  br label %back
-back:
+  ret void
+}
+
+; fn(given, begin, end) over the items 0 to count: in pieces of multiples of unit items, if there are many.
+define void @ag_parallel(ptr %fn, ptr %given, i64 %count, i64 %unit, i64 %cost) {
+entry:
+  %work = mul i64 %count, %cost
+  %little = icmp ult i64 %work, WORTH
+  br i1 %little, label %plain, label %large
+plain:
+  call void %fn(ptr %given, i64 0, i64 %count)
+  ret void
+large:
+  call void @ag_ready()
+  %state = call ptr @PyEval_SaveThread()
+  call void @ag_deal(ptr %fn, ptr %given, i64 %count, i64 %unit, i64 %cost, i64 PIECES, i64 PIECE, ptr null)
   call void @PyEval_RestoreThread(ptr %state)
   ret void
+}
+
+define internal i64 @ag_time() {
+  %now = alloca [2 x i64]
+  %got = call i32 @clock_gettime(i32 MONOTONIC, ptr %now)
+  %seconds = load i64, ptr %now
+  %place = getelementptr i8, ptr %now, i64 8
+  %rest = load i64, ptr %place
+  %whole = mul i64 %seconds, 1000000000
+  %time = add i64 %whole, %rest
+  ret i64 %time
+}
+
+; The turns of a loop of the user, in pieces: whether an exception is set that ends it.
+define i1 @ag_turns(ptr %fn, ptr %given, ptr %loop, i64 %count, i64 %cost) {
+  call void @ag_ready()
+  %stopped = getelementptr i8, ptr %loop, i64 8
+  %thread = getelementptr i8, ptr %loop, i64 16
+  %owner = getelementptr i8, ptr %loop, i64 24
+  %looked = getelementptr i8, ptr %loop, i64 32
+  %own = call i64 @PyThread_get_thread_ident()
+  store i64 NEVER, ptr %loop
+  store i64 0, ptr %stopped
+  %main = load i64, ptr getelementptr (i8, ptr @ag_pool, i64 @main)
+  %signals = icmp eq i64 %own, %main
+  %looks = select i1 %signals, i64 %own, i64 0
+  store i64 %looks, ptr %owner
+  %time = call i64 @ag_time()
+  store i64 %time, ptr %looked
+  %state = call ptr @PyEval_SaveThread()
+  store ptr %state, ptr %thread
+  call void @ag_deal(ptr %fn, ptr %given, i64 %count, i64 1, i64 %cost, i64 SHARES, i64 PORTION, ptr %loop)
+  call void @PyEval_RestoreThread(ptr %state)
+  %end = load i64, ptr %stopped
+  %raised = icmp ne i64 %end, 0
+  ret i1 %raised
+}
+
+; Whether a piece of such a loop is to end at a turn: one before it cannot be done, or an exception is set.
+define i1 @ag_stop(ptr %loop, i64 %turn) {
+entry:
+  %stopped = getelementptr i8, ptr %loop, i64 8
+  %stop = load atomic i64, ptr %stopped seq_cst, align 8
+  %ends = icmp ne i64 %stop, 0
+  br i1 %ends, label %yes, label %before
+before:
+  %failed = load atomic i64, ptr %loop seq_cst, align 8
+  %behind = icmp slt i64 %failed, %turn
+  br i1 %behind, label %yes, label %who
+who:
+  %owner.place = getelementptr i8, ptr %loop, i64 24
+  %owner = load i64, ptr %owner.place
+  %own = call i64 @PyThread_get_thread_ident()
+  %mine = icmp eq i64 %owner, %own
+  br i1 %mine, label %clock, label %no
+clock:
+  %looked = getelementptr i8, ptr %loop, i64 32
+  %time = call i64 @ag_time()
+  %last = load i64, ptr %looked
+  %passed = sub i64 %time, %last
+  %long = icmp sgt i64 %passed, LOOK
+  br i1 %long, label %look, label %no
+look:
+  store i64 %time, ptr %looked
+  %thread.place = getelementptr i8, ptr %loop, i64 16
+  %thread = load ptr, ptr %thread.place
+  call void @PyEval_RestoreThread(ptr %thread)
+  %answer = call i32 @PyErr_CheckSignals()
+  %again = call ptr @PyEval_SaveThread()
+  %quiet = icmp eq i32 %answer, 0
+  br i1 %quiet, label %no, label %raised
+raised:
+  store atomic i64 1, ptr %stopped seq_cst, align 8
+  br label %yes
+yes:
+  ret i1 true
+no:
+  ret i1 false
 }
 """
 """Goes with the text of `support`, which declares the functions of Python."""
@@ -247,6 +370,8 @@ def text() -> str:
     for name, offset in FIELDS.items():
         code = code.replace(f"@{name})", f"{offset})")
     numbers: dict[str, int | str] = {"WORTH": WORTH, "PIECES": PIECES, "PIECE": PIECE, "WORKER": WORKER}
+    numbers |= {"SHARES": SHARES, "PORTION": PORTION, "LOOK": LOOK, "NEVER": NEVER, "LEAST": -NEVER - 1}
+    numbers["MONOTONIC"] = getattr(time, "CLOCK_MONOTONIC", 1)
     numbers["TURNS"] = TURNS
     numbers["BREATHER"], numbers["BREATHE"] = _breath(machine.host()[0])
     numbers["FIRST"] = FIELDS["workers"] - WORKER
@@ -287,6 +412,7 @@ class Pool:
         self._start = self.start
         api.Py_IncRef(ctypes.py_object(self._start))  # the code may ask for it as long as the process lives
         self._set("start", id(self._start))
+        self._set("main", threading.main_thread().ident or 0)
 
     def _set(self, field: str, value: int, offset: int = 0) -> None:
         ctypes.c_int64.from_address(self.address + FIELDS[field] + offset).value = value
@@ -336,6 +462,7 @@ class Pool:
         ctypes.memset(self.address, 0, self._size)
         self.started = 1
         self._set("start", id(self._start))
+        self._set("main", _thread.get_ident())
 
 
 @functools.cache
