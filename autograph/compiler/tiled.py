@@ -22,6 +22,7 @@ FEW = 96
 """With at most so many rows of the first matrix, whole panels of the second one are read where they lie."""
 TILE = "ptr noalias %c, i64 %cs, ptr %a, i64 %as, i64 %at, ptr %p, i64 %ps, i64 %n, i64 %k, i1 %more"
 PRODUCT = MATRIX.replace("i64 %xs,", "i64 %xs, i64 %xt,")
+PANEL = "ptr noalias %p, ptr %x, i64 %xs, i64 %xt, i64 %n, i64 %k"
 BLOCKS = PRODUCT + ", i64 %begin, i64 %end"
 
 
@@ -41,12 +42,16 @@ class TiledWriter(Writer):
     def text(self, name: str) -> str:
         sizes = [rows_of_tile() >> i for i in range(rows_of_tile().bit_length())]
         for rows in sizes:
-            tile = TiledWriter(self.routine, self.element, self.width, self.module)
-            tile._product_of_tile(rows, f"{name}_{rows}")
-        whole = TiledWriter(self.routine, self.element, self.width, self.module)
-        whole._product(f"{name}_whole", {rows: f"@{name}_{rows}" for rows in sizes})
+            self._another()._product_of_tile(rows, f"{name}_{rows}")
+        self._another()._pack(f"{name}_pack")
+        tiles = {rows: f"@{name}_{rows}" for rows in sizes}
+        self._another()._product(f"{name}_whole", tiles, f"{name}_pack")
         self._blocks(name, f"{name}_whole")
         return PROFILE + self.module.text()
+
+    def _another(self) -> TiledWriter:
+        """A writer of another function of the module."""
+        return TiledWriter(self.routine, self.element, self.width, self.module)
 
     def _product_of_tile(self, rows: int, name: str) -> None:
         """c = a @ p, or c += a @ p where there is more: some rows, and a panel of which n columns count.
@@ -124,17 +129,15 @@ class TiledWriter(Writer):
         b.emit("ret void")
         self.module.functions[name] = b.function(f"define void @{name}({BLOCKS})")
 
-    def _product(self, name: str, tiles: dict[int, str]) -> None:
-        """c = a @ x."""
+    def _product(self, name: str, tiles: dict[int, str], pack: str) -> None:
+        """c = a @ x for so many columns as are packed at once, or fewer."""
         self._start()
         b, size, most = self.b, self.size, rows_of_tile()
-        group = block_columns(size)
-        panels = b.alloca(f"[{DEPTH * group * size} x i8]", 64)
+        panels = b.alloca(f"[{DEPTH * block_columns(size) * size} x i8]", 64)
         packed = b.alloca(f"[{DEPTH * most * size} x i8]", 64)
         turned = b.value(f"icmp eq i64 %as, {size}")
-        dense = b.value(f"icmp eq i64 %xt, {size}")
         few = b.value(f"icmp sle i64 %m, {FEW}")
-        direct = b.value(f"and i1 {few}, {dense}")
+        direct = b.value(f"and i1 {few}, {b.value(f'icmp eq i64 %xt, {size}')}")
 
         def deep(p: str) -> None:
             depth = b.call("i64", "llvm.smin.i64", f"i64 {b.value(f'sub i64 %k, {p}')}", f"i64 {DEPTH}")
@@ -142,53 +145,45 @@ class TiledWriter(Writer):
             a0, x0 = self._at("%a", (p, "%at")), self._at("%x", (p, "%xs"))
             panel = b.value(f"mul nuw nsw i64 {depth}, {self._wide * size}")
 
-            def columns(j: str) -> None:
-                left = b.value(f"sub i64 %n, {j}")
-                some = b.call("i64", "llvm.smin.i64", f"i64 {left}", f"i64 {group}")
-                source = self._at(x0, (j, "%xt"))
+            def each_panel(body: Callable[[str, str, str, str, str], None]) -> None:
+                def one(q: str) -> None:
+                    number = b.value(f"udiv exact i64 {q}, {self._wide}")
+                    n = b.value(f"sub i64 %n, {q}")
+                    at, to = self._at(x0, (q, "%xt")), self._at(panels, (number, panel))
+                    whole = b.value(f"icmp sge i64 {n}, {self._wide}")
+                    body(q, n, at, to, b.value(f"and i1 {direct}, {whole}"))
 
-                def each_panel(body: Callable[[str, str, str, str, str], None]) -> None:
-                    def one(q: str) -> None:
-                        number = b.value(f"udiv exact i64 {q}, {self._wide}")
-                        left = b.value(f"sub i64 {some}, {q}")
-                        whole = b.value(f"icmp sge i64 {left}, {self._wide}")
-                        at, to = self._at(source, (q, "%xt")), self._at(panels, (number, panel))
-                        body(q, left, at, to, b.value(f"and i1 {direct}, {whole}"))
+                self._up("%n", self._wide, one)
 
-                    self._up(some, self._wide, one)
+            def packing(q: str, n: str, at: str, to: str, stays: str) -> None:
+                given = f"ptr {to}, ptr {at}, i64 %xs, i64 %xt, i64 {n}, i64 {depth}"
+                self._either(stays, lambda: None, lambda: b.emit(f"call void @{pack}({given})"))
 
-                def pack(q: str, n: str, at: str, to: str, stays: str) -> None:
-                    self._either(stays, lambda: None, lambda: self._pack(to, at, n, depth, dense))
+            def tile(i: str) -> str:
+                rows, fn = "1", tiles[1]
+                for count in sorted(tiles)[1:]:
+                    many = b.value(f"icmp sge i64 {b.value(f'sub i64 %m, {i}')}, {count}")
+                    rows = b.value(f"select i1 {many}, i64 {count}, i64 {rows}")
+                    fn = b.value(f"select i1 {many}, ptr {tiles[count]}, ptr {fn}")
+                a, c = self._at(a0, (i, "%as")), self._at("%c", (i, "%cs"))
+                copies = b.value(f"and i1 {turned}, {b.value(f'icmp eq i64 {rows}, {most}')}")
+                self._if(copies, lambda: self._pack_rows(packed, a, depth))
+                first = b.value(f"select i1 {copies}, ptr {packed}, ptr {a}")
+                along = b.value(f"select i1 {copies}, i64 {most * size}, i64 %at")
 
-                each_panel(pack)
+                def one(q: str, n: str, at: str, to: str, stays: str) -> None:
+                    place = b.value(f"select i1 {stays}, ptr {at}, ptr {to}")
+                    step = b.value(f"select i1 {stays}, i64 %xs, i64 {self._wide * size}")
+                    b.emit(
+                        f"call void {fn}(ptr {self._at(c, (q, size))}, i64 %cs, ptr {first}, i64 %as, "
+                        f"i64 {along}, ptr {place}, i64 {step}, i64 {n}, i64 {depth}, i1 {more})"
+                    )
 
-                def tile(i: str) -> str:
-                    rows, fn = "1", tiles[1]
-                    for count in sorted(tiles)[1:]:
-                        many = b.value(f"icmp sge i64 {b.value(f'sub i64 %m, {i}')}, {count}")
-                        rows = b.value(f"select i1 {many}, i64 {count}, i64 {rows}")
-                        fn = b.value(f"select i1 {many}, ptr {tiles[count]}, ptr {fn}")
-                    a, c = self._at(a0, (i, "%as")), self._at("%c", (i, "%cs"), (j, size))
-                    copies = b.value(f"and i1 {turned}, {b.value(f'icmp eq i64 {rows}, {most}')}")
-                    self._if(copies, lambda: self._pack_rows(packed, a, depth))
-                    first = b.value(f"select i1 {copies}, ptr {packed}, ptr {a}")
-                    along = b.value(f"select i1 {copies}, i64 {most * size}, i64 %at")
+                each_panel(one)
+                return rows
 
-                    def one(q: str, n: str, at: str, to: str, stays: str) -> None:
-                        place = b.value(f"select i1 {stays}, ptr {at}, ptr {to}")
-                        step = b.value(f"select i1 {stays}, i64 %xs, i64 {self._wide * size}")
-                        to = self._at(c, (q, size))
-                        b.emit(
-                            f"call void {fn}(ptr {to}, i64 %cs, ptr {first}, i64 %as, i64 {along}, "
-                            f"ptr {place}, i64 {step}, i64 {n}, i64 {depth}, i1 {more})"
-                        )
-
-                    each_panel(one)
-                    return rows
-
-                self._steps("0", "%m", tile)
-
-            self._up("%n", group, columns)
+            each_panel(packing)
+            self._steps("0", "%m", tile)
 
         self._up("%k", DEPTH, deep)
         b.emit("ret void")
@@ -215,43 +210,47 @@ class TiledWriter(Writer):
         count = self.b.value(f"udiv i64 {rounded}, {step}")
         self._loop(0, self.b.value(f"mul nuw nsw i64 {count}, {step}"), step, body)
 
-    def _pack(self, to: str, source: str, n: str, depth: str, dense: str) -> None:
-        """A panel: rows of so many columns of a matrix, and zeros behind them."""
+    def _pack(self, name: str) -> None:
+        """A panel: k rows of n columns of a matrix, and zeros behind them."""
+        self._start()
         b, size = self.b, self.size
-        full = b.value(f"icmp sge i64 {n}, {self._wide}")
-        masks = [self._mask(b.value(f"sub i64 {n}, {v * self.width}")) for v in range(VECTORS)]
+        full = b.value(f"icmp sge i64 %n, {self._wide}")
+        masks = [self._mask(b.value(f"sub i64 %n, {v * self.width}")) for v in range(VECTORS)]
 
         def lines(masked: bool) -> None:
             def line(p: str) -> None:
-                at, target = self._at(source, (p, "%xs")), self._at(to, (p, self._wide * size))
+                at, target = self._at("%x", (p, "%xs")), self._at("%p", (p, self._wide * size))
                 for v in range(VECTORS):
                     step = (str(v * self.width), size)
                     value = self._get(self._at(at, step), masks[v] if masked else None)
                     self._put(self._at(target, step), value, None)
 
-            self._loop(0, depth, 1, line)
+            self._loop(0, "%k", 1, line)
 
         def singles() -> None:
             def clear(p: str) -> None:
                 for v in range(VECTORS):
-                    target = self._at(to, (p, self._wide * size), (str(v * self.width), size))
+                    target = self._at("%p", (p, self._wide * size), (str(v * self.width), size))
                     self._put(target, "zeroinitializer", None)
 
             def column(q: str) -> None:
-                at, target = self._at(source, (q, "%xt")), self._at(to, (q, size))
+                at, target = self._at("%x", (q, "%xt")), self._at("%p", (q, size))
 
                 def copy(p: str) -> None:
                     value = self._load(self._at(at, (p, "%xs")))
                     place = self._at(target, (p, self._wide * size))
                     b.emit(f"store {self.kind} {value}, ptr {place}, align {size}")
 
-                self._loop(0, depth, 1, copy)
+                self._loop(0, "%k", 1, copy)
 
-            self._either(full, lambda: None, lambda: self._loop(0, depth, 1, clear))
-            count = b.call("i64", "llvm.smin.i64", f"i64 {n}", f"i64 {self._wide}")
+            self._either(full, lambda: None, lambda: self._loop(0, "%k", 1, clear))
+            count = b.call("i64", "llvm.smin.i64", "i64 %n", f"i64 {self._wide}")
             self._loop(0, count, 1, column)
 
+        dense = b.value(f"icmp eq i64 %xt, {size}")
         self._either(dense, lambda: self._either(full, lambda: lines(False), lambda: lines(True)), singles)
+        b.emit("ret void")
+        self.module.functions[name] = b.function(f"define internal void @{name}({PANEL}) noinline")
 
     def _load(self, pointer: str) -> str:
         return self.b.value(f"load {self.kind}, ptr {pointer}, align {self.size}")
