@@ -117,6 +117,7 @@ declare ptr @PyBool_FromLong(i64)
 declare ptr @PyComplex_FromDoubles(double, double)
 declare ptr @PyBytes_FromStringAndSize(ptr, i64)
 declare ptr @PyList_New(i64)
+declare ptr @ag_array_scalar(ptr, ptr, ptr)
 declare ptr @ag_array_new(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
 declare i64 @pthread_self()
 declare i64 @PyLong_AsLongLong(ptr)
@@ -136,7 +137,10 @@ define internal ptr @item(ptr %ctx, i64 %index) alwaysinline {
 }
 """
 
-BASE_NAMES = ("ag_limit", "ag_look", "ag_call0", "ag_fetch", "ag_push", "ag_release", "ag_failed")
+BASE_NAMES = (
+    *("ag_limit", "ag_look", "ag_call", "ag_call0"),
+    *("ag_fetch", "ag_push", "ag_release", "ag_failed"),
+)
 BASE = """
 define void @ag_release(ptr %slots, i64 %n) {
 entry:
@@ -223,49 +227,6 @@ define void @ag_call0(ptr %ctx, i64 %index) {
   ret void
 }
 
-define void @ag_failed(ptr %ctx, i64 %index) {
-entry:
-  %argv = alloca [3 x ptr]
-  %error = call ptr @ag_fetch()
-  %np = getelementptr i8, ptr %ctx, i64 24
-  %n = load i64, ptr %np
-  %size = mul i64 %n, 4
-  %tp = getelementptr i8, ptr %ctx, i64 32
-  %trail = load ptr, ptr %tp
-  %text = call ptr @PyBytes_FromStringAndSize(ptr %trail, i64 %size)
-  %hp = getelementptr i8, ptr %ctx, i64 40
-  %some = load ptr, ptr %hp
-  %none = icmp eq ptr %some, null
-  br i1 %none, label %make, label %go
-make:
-  %new = call ptr @PyList_New(i64 0)
-  br label %go
-go:
-  %handling = phi ptr [ %some, %entry ], [ %new, %make ]
-  %a1 = getelementptr ptr, ptr %argv, i64 1
-  %a2 = getelementptr ptr, ptr %argv, i64 2
-  store ptr %error, ptr %argv
-  store ptr %text, ptr %a1
-  store ptr %handling, ptr %a2
-  %fn = call ptr @item(ptr %ctx, i64 %index)
-  %r = call ptr @PyObject_Vectorcall(ptr %fn, ptr %argv, i64 3, ptr null)
-  call void @Py_DecRef(ptr %error)
-  call void @Py_DecRef(ptr %text)
-  call void @Py_DecRef(ptr %handling)
-  %broken = icmp eq ptr %r, null
-  br i1 %broken, label %done, label %restore
-restore:
-  call void @ag_restore(ptr %r)
-  br label %done
-done:
-  ret void
-}
-"""
-
-CALL = """
-declare ptr @ag_array_scalar(ptr, ptr, ptr)
-declare void @ag_push(ptr, i32)
-
 define ptr @ag_call(ptr %ctx, i64 %index, i64 %n, i64 %kinds, ptr %cells, i32 %site) {
 entry:
   %made = alloca [MAX x ptr]
@@ -351,6 +312,44 @@ push:
   br label %done
 done:
   ret ptr %result
+}
+
+define void @ag_failed(ptr %ctx, i64 %index) {
+entry:
+  %argv = alloca [3 x ptr]
+  %error = call ptr @ag_fetch()
+  %np = getelementptr i8, ptr %ctx, i64 24
+  %n = load i64, ptr %np
+  %size = mul i64 %n, 4
+  %tp = getelementptr i8, ptr %ctx, i64 32
+  %trail = load ptr, ptr %tp
+  %text = call ptr @PyBytes_FromStringAndSize(ptr %trail, i64 %size)
+  %hp = getelementptr i8, ptr %ctx, i64 40
+  %some = load ptr, ptr %hp
+  %none = icmp eq ptr %some, null
+  br i1 %none, label %make, label %go
+make:
+  %new = call ptr @PyList_New(i64 0)
+  br label %go
+go:
+  %handling = phi ptr [ %some, %entry ], [ %new, %make ]
+  %a1 = getelementptr ptr, ptr %argv, i64 1
+  %a2 = getelementptr ptr, ptr %argv, i64 2
+  store ptr %error, ptr %argv
+  store ptr %text, ptr %a1
+  store ptr %handling, ptr %a2
+  %fn = call ptr @item(ptr %ctx, i64 %index)
+  %r = call ptr @PyObject_Vectorcall(ptr %fn, ptr %argv, i64 3, ptr null)
+  call void @Py_DecRef(ptr %error)
+  call void @Py_DecRef(ptr %text)
+  call void @Py_DecRef(ptr %handling)
+  %broken = icmp eq ptr %r, null
+  br i1 %broken, label %done, label %restore
+restore:
+  call void @ag_restore(ptr %r)
+  br label %done
+done:
+  ret void
 }
 """
 
@@ -473,7 +472,6 @@ def _code(*texts: str) -> str:
 
 PARTS: dict[tuple[str, ...], Callable[[], str]] = {
     BASE_NAMES: lambda: _code(FETCH, ITEM, BASE),
-    ("ag_call",): lambda: _code(ITEM, CALL),
     ("ag_new",): lambda: _code(ITEM, NEW),
     ("ag_power",): lambda: _code(POWER),
     ("ag_apart",): lambda: _code(APART),

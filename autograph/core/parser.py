@@ -28,7 +28,7 @@ from autograph.core.tree import children, statements
 from autograph.errors import ConversionError, Location
 from autograph.records import record_class
 
-__all__ = ["FunctionSource", "parse_function"]
+__all__ = ["FunctionSource", "parse_function", "translate"]
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _FUTURE_FLAGS = functools.reduce(
@@ -462,7 +462,9 @@ class _ToGast(Ast3ToGAst):  # type: ignore[misc]
         new = target.__new__(target)
         if not kind._fields and not kind._attributes:
             return self._shared.setdefault(kind, new)
-        new.__dict__.update({name: self._visit(value) for name, value in node.__dict__.items()})
+        parts = new.__dict__
+        for name, value in node.__dict__.items():
+            parts[name] = self._visit(value) if isinstance(value, (list, ast.AST)) else value
         return new
 
     def visit_Name(self, node: Any) -> Any:
@@ -471,8 +473,13 @@ class _ToGast(Ast3ToGAst):  # type: ignore[misc]
         return new
 
 
+def translate(tree: ast.AST) -> Any:
+    """A tree of `ast` as one of gast."""
+    return _ToGast().visit(tree)
+
+
 def _to_gast(node: _FunctionNode, class_name: str | None) -> Any:
-    result = _ToGast().visit(node)
+    result = translate(node)
     if not isinstance(node, ast.Lambda):
         result.decorator_list = []
     if class_name is not None or any(isinstance(each, gast.ClassDef) for each in statements(result)):

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import functools
+import itertools
 import textwrap
 from typing import Any
 
 import gast
 
-from autograph.core.tree import FIELDS
+from autograph.core.parser import translate
+from autograph.core.tree import FIELDS, walk
 
 __all__ = ["copy_tree", "quote", "quote_expression"]
 
 
 @functools.cache
 def _parse(text: str) -> list[Any]:
-    body: list[Any] = gast.parse(textwrap.dedent(text)).body
-    for statement in body:
-        for node in gast.walk(statement):
-            for position in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
-                node.__dict__.pop(position, None)
+    body = [translate(statement) for statement in ast.parse(textwrap.dedent(text)).body]
+    for node in itertools.chain.from_iterable(map(walk, body)):
+        for position in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+            node.__dict__.pop(position, None)
     return body
 
 
