@@ -61,8 +61,11 @@ class TiledWriter(Writer):
         b = self.b
         self._start()
         starts = [self._at("%a", (str(r), "%as")) for r in range(rows)]
-        two = b.value(f"icmp sgt i64 %n, {self.width}")
-        self._either(two, lambda: self._tile_of(starts, 2), lambda: self._tile_of(starts, 1))
+        if rows == rows_of_tile():
+            two = b.value(f"icmp sgt i64 %n, {self.width}")
+            self._either(two, lambda: self._tile_of(starts, VECTORS), lambda: self._tile_of(starts, 1))
+        else:
+            self._tile_of(starts, VECTORS)
         b.emit("ret void")
         self.module.functions[name] = b.function(f"define internal void @{name}({TILE}) noinline")
 
@@ -145,17 +148,19 @@ class TiledWriter(Writer):
             a0, x0 = self._at("%a", (p, "%at")), self._at("%x", (p, "%xs"))
             panel = b.value(f"mul nuw nsw i64 {depth}, {self._wide * size}")
 
-            def each_panel(body: Callable[[str, str, str, str, str], None]) -> None:
-                def one(q: str) -> None:
-                    number = b.value(f"udiv exact i64 {q}, {self._wide}")
-                    n = b.value(f"sub i64 %n, {q}")
-                    at, to = self._at(x0, (q, "%xt")), self._at(panels, (number, panel))
-                    whole = b.value(f"icmp sge i64 {n}, {self._wide}")
-                    body(q, n, at, to, b.value(f"and i1 {direct}, {whole}"))
+            def each_panel(body: Callable[[int, str, str, str, str], None]) -> None:
+                for q in range(0, block_columns(size), self._wide):
 
-                self._up("%n", self._wide, one)
+                    def one(q: int = q) -> None:
+                        n = b.value(f"sub i64 %n, {q}")
+                        at = self._at(x0, (str(q), "%xt"))
+                        to = self._at(panels, (str(q // self._wide), panel))
+                        whole = b.value(f"icmp sge i64 {n}, {self._wide}")
+                        body(q, n, at, to, b.value(f"and i1 {direct}, {whole}"))
 
-            def packing(q: str, n: str, at: str, to: str, stays: str) -> None:
+                    self._if(b.value(f"icmp slt i64 {q}, %n"), one)
+
+            def packing(q: int, n: str, at: str, to: str, stays: str) -> None:
                 given = f"ptr {to}, ptr {at}, i64 %xs, i64 %xt, i64 {n}, i64 {depth}"
                 self._either(stays, lambda: None, lambda: b.emit(f"call void @{pack}({given})"))
 
@@ -171,11 +176,11 @@ class TiledWriter(Writer):
                 first = b.value(f"select i1 {copies}, ptr {packed}, ptr {a}")
                 along = b.value(f"select i1 {copies}, i64 {most * size}, i64 %at")
 
-                def one(q: str, n: str, at: str, to: str, stays: str) -> None:
+                def one(q: int, n: str, at: str, to: str, stays: str) -> None:
                     place = b.value(f"select i1 {stays}, ptr {at}, ptr {to}")
                     step = b.value(f"select i1 {stays}, i64 %xs, i64 {self._wide * size}")
                     b.emit(
-                        f"call void {fn}(ptr {self._at(c, (q, size))}, i64 %cs, ptr {first}, i64 %as, "
+                        f"call void {fn}(ptr {self._at(c, (str(q), size))}, i64 %cs, ptr {first}, i64 %as, "
                         f"i64 {along}, ptr {place}, i64 {step}, i64 {n}, i64 {depth}, i1 {more})"
                     )
 
