@@ -11,6 +11,7 @@ from autograph.compiler import (
     machine,
     numbers,
     rows,
+    shared,
     unions,
     unrolled,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "machine",
     "numbers",
     "rows",
+    "shared",
     "unions",
     "unrolled",
 ]

@@ -133,21 +133,26 @@ QUICK_LOOPS = "; has loops of numbers"
 """How a text begins whose loops are worth LLVM's own list of passes, vectors and all."""
 
 
-def optimise(text: str, times: dict[str, float] | None = None, level: int = 2) -> Any:
-    """The IR as an optimised LLVM module; at level 0 it is as it was written."""
+def _parsed(text: str) -> Any:
+    """The IR as an LLVM module for this machine."""
+    module = binding().parse_assembly(text)
+    module.triple = host()[0]
+    module.data_layout = str(target_machine().target_data)
+    return module
+
+
+def optimise(text: str, times: dict[str, float] | None = None) -> Any:
+    """The IR as an optimised LLVM module."""
     llvm = binding()
     started = time.perf_counter()
-    module = llvm.parse_assembly(text)
-    machine = target_machine()
-    module.triple = host()[0]
-    module.data_layout = str(machine.target_data)
+    module = _parsed(text)
     parsed = time.perf_counter()
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+    builder = llvm.create_pass_builder(target_machine(), llvm.create_pipeline_tuning_options(speed_level=2))
     if text.startswith(QUICK_LOOPS):
         builder.getModulePassManager().run(module, builder)
     else:
         passes = llvm.create_new_module_pass_manager()
-        for name in PASSES if level else PASSES[:2]:
+        for name in PASSES:
             getattr(passes, f"add_{name}_pass")()
         passes.run(module, builder)
     if times is not None:
@@ -188,7 +193,7 @@ def compile_ir(
             return _timed_link(code, names, times)
         del times["load"]
     with _lock:
-        module = optimise(text, times, level)
+        module = optimise(text, times) if level else _parsed(text)
         started = time.perf_counter()
         code = target_machine(level).emit_object(module)
         times["emit"] = time.perf_counter() - started

@@ -129,7 +129,7 @@ declare i32 @clock_gettime(i32, ptr)
 """What each part may use of Python, NumPy and the system."""
 
 ITEM = """
-define internal ptr @item(ptr %ctx, i64 %index) alwaysinline {
+define internal ptr @item(ptr %ctx, i64 %index) {
   %table = load ptr, ptr %ctx
   %p = getelementptr ptr, ptr %table, i64 %index
   %o = load ptr, ptr %p
