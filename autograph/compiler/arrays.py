@@ -268,9 +268,32 @@ def build(f: FunctionLowering, operation: Operation, op: Map, values: list[Any])
         cost += sum(v.cost for v in leaves_of(lazy) if isinstance(v, Computed))
         lazy.cost = cost
     f.sizes[id(lazy)] = lazy, size, mixed
-    if (shared and id(out) not in f.fused) or cost > 400 or size > LONGEST:
-        return materialize(f, lazy, out if id(out) in f.plan.objects else None)
+    if id(out) in f.fusion.together and not f.waits(out):
+        return store_together(f, f.fusion.together[id(out)], lazy)
+    kept = shared and id(out) not in f.fusion.fused and not f.waits(out)
+    if kept or cost > 400 or size > LONGEST:
+        return materialize(f, lazy)
     return lazy
+
+
+def store_together(f: FunctionLowering, tensors: list[Tensor], last: Lazy) -> Memory:
+    """Stores the arrays that were put off to be computed in one loop, and gives the last of them."""
+    waiting = [(t, v) for t in tensors[:-1] if isinstance(v := f.env.get(id(t)), Lazy)]
+    scalar = width_for(last, last.dtype) == 1
+    fitting = [v for _, v in waiting if v.dims == last.dims and (width_for(v, v.dtype) == 1) == scalar]
+    if len(_unlike([*fitting, last])) > LONGEST:
+        fitting = []
+    targets = [allocate(f, v.dtype, v.dims) for v in [*fitting, last]]
+    fill_all(f, targets, [*fitting, last])
+    stored = dict(zip(map(id, fitting), targets))
+    for t, v in waiting:
+        f.env[id(t)] = f._rooted(stored[id(v)] if id(v) in stored else materialize(f, v), t)
+    return targets[-1]
+
+
+def _unlike(values: list[Any]) -> list[Lazy]:
+    """All functions that values are computed by, each once."""
+    return list({id(m): m for v in values for m in maps_of(v)}.values())
 
 
 def in_order(v: Value) -> bool:
@@ -394,17 +417,21 @@ def _pick(f: FunctionLowering, lanes: Lanes, v: Elements, where: list[str]) -> t
 def evaluate_map(
     f: FunctionLowering, lanes: Lanes, op: Map, args: list[Any], index: list[str], dims: tuple[Any, ...]
 ) -> tuple[str, ...]:
-    cache = f.evaluated
     parts = []
     for v, d in zip(args, op.inputs):
-        key = (id(v), tuple(index), lanes.width, f.b.block)
-        found = cache.get(key)
-        if found is None:
-            found = evaluate(f, lanes, v, index, dims)
-            cache[key] = found
-        parts.append(lanes.cast(found, v.dtype, d))
+        parts.append(lanes.cast(_evaluated(f, lanes, v, index, dims), v.dtype, d))
     main = op.inputs[-1] if op.name == "where" else op.inputs[0]
     return ELEMENT[op.name](lanes, main, *parts)
+
+
+def _evaluated(
+    f: FunctionLowering, lanes: Lanes, v: Any, index: list[str], dims: tuple[Any, ...]
+) -> tuple[str, ...]:
+    """As `evaluate`, for what may be asked for again in the same block."""
+    key = (id(v), tuple(index), lanes.width, f.b.block)
+    if key not in f.evaluated:
+        f.evaluated[key] = evaluate(f, lanes, v, index, dims)
+    return f.evaluated[key]  # type: ignore[no-any-return]
 
 
 def address(f: FunctionLowering, m: Memory, index: list[str]) -> str:
@@ -661,53 +688,60 @@ def width_for(v: Any, target: np.dtype[Any], pairs: bool = False) -> int:
 
 def fill(f: FunctionLowering, target: Memory, v: Any, serial: bool = False) -> None:
     """Writes the elements of a value (broadcast) into memory, cast to its dtype; `serial`: in one thread."""
-    dims = target.dims
-    width = width_for(v, target.dtype, pairs=True)
-    names = listing.functions([m.op.name for m in reversed(maps_of(v))])
-    f.note(f"nest {listing.shape(dims)} of {target.dtype}, {width} at a time: {names or 'copy'}")
-    v = _in_memory(f, v)
-    sources = leaves_of(v)
-    alike = _alike_test(f, [*sources, *maps_of(v)], dims) if width > 1 else ""
+    fill_all(f, [target], [v], serial)
+
+
+def fill_all(f: FunctionLowering, targets: list[Memory], values: list[Any], serial: bool = False) -> None:
+    """As `fill`, for several values, all of them in one loop; the targets have one shape and lie apart."""
+    dims = targets[0].dims
+    width = min(width_for(v, t.dtype, pairs=True) for t, v in zip(targets, values))
+    names = listing.functions([m.op.name for m in reversed(_unlike(values))])
+    dtypes = ", ".join(str(t.dtype) for t in targets)
+    f.note(f"nest {listing.shape(dims)} of {dtypes}, {width} at a time: {names or 'copy'}")
+    done: dict[int, Value] = {}
+    values = [_in_memory(f, v, done) for v in values]
+    sources = _sources(values)
+    alike = _alike_test(f, sources, dims) if width > 1 else ""
     if alike:
         same, other, after = f.b.label("alike"), f.b.label("other"), f.b.label("filled")
         f.b.branch(alike, same, other)
         f.b.start(same)
         notes = len(f.compilation.notes)
-        fill(f, target, _alike(f, v, dims), serial)
+        done = {}
+        fill_all(f, targets, [_alike(f, v, dims, done) for v in values], serial)
         del f.compilation.notes[notes:]
         f.b.jump(after)
         f.b.start(other)
-        _by_elements(f, target, v, serial)
+        nest(f, list(dims), 1, _storing(f, targets, values), 0 if serial else _cost_of_all(values, 1))
         f.b.jump(after)
         f.b.start(after)
         return
-    flat = target.contiguous and all(
-        isinstance(s, Number) or (isinstance(s, Memory) and s.contiguous and s.dims == dims) for s in sources
+    flat = all(t.contiguous for t in targets) and all(
+        isinstance(s, Number)
+        or (isinstance(s, Lazy) and not isinstance(s, Computed))
+        or (isinstance(s, Memory) and s.contiguous)
+        for s in sources
     )
-    if flat and all(m.dims == dims for m in maps_of(v)) and len(dims) != 1:
+    if flat and len(dims) != 1 and all(s.dims == dims for s in sources if not isinstance(s, Number)):
         count: Any = 1
         for d in dims:
             count = f.times(count, d)
-        v = _flattened(v, count)
-        target = replace(target, dims=(count,), strides=(target.dtype.itemsize,))
+        done = {}
+        values = [_flattened(v, count, done) for v in values]
+        targets = [replace(t, dims=(count,), strides=(t.dtype.itemsize,)) for t in targets]
         dims = (count,)
-        sources = leaves_of(v)
+        sources = _sources(values)
     if dims and isinstance(dims[-1], int):
         while width > 1 and width > dims[-1]:
             width //= 2
     if not dims:
         width = 1
-
-    def body(lanes: Lanes, index: list[str]) -> None:
-        parts = evaluate(f, lanes, v, index, dims)
-        parts = lanes.cast(parts, v.dtype, target.dtype)
-        store(f, lanes, target, index, parts)
-
-    cost = 0 if serial else cost_of(v, width)
+    body = _storing(f, targets, values)
+    cost = 0 if serial else _cost_of_all(values, width)
     if width == 1:
         nest(f, list(dims), 1, body, cost)
         return
-    test = _vector_test(f, [*sources, *maps_of(v)], target, dims)
+    test = _vector_test(f, [*sources, *targets[1:]], targets[0], dims)
     if test == "true":
         nest(f, list(dims), width, body, cost)
         return
@@ -726,14 +760,22 @@ def fill(f: FunctionLowering, target: Memory, v: Any, serial: bool = False) -> N
     b.start(after)
 
 
-def _by_elements(f: FunctionLowering, target: Memory, v: Any, serial: bool) -> None:
-    """As `fill`, for arrays that may broadcast along any axis."""
+def _storing(
+    f: FunctionLowering, targets: list[Memory], values: list[Any]
+) -> Callable[[Lanes, list[str]], None]:
+    """What writes one element, or vector of elements, of each target: all are computed before."""
 
     def body(lanes: Lanes, index: list[str]) -> None:
-        parts = lanes.cast(evaluate(f, lanes, v, index, target.dims), v.dtype, target.dtype)
-        store(f, lanes, target, index, parts)
+        found = [_evaluated(f, lanes, v, index, targets[0].dims) for v in values]
+        for target, v, parts in zip(targets, values, found):
+            store(f, lanes, target, index, lanes.cast(parts, v.dtype, target.dtype))
 
-    nest(f, list(target.dims), 1, body, 0 if serial else cost_of(v, 1))
+    return body
+
+
+def _sources(values: list[Any]) -> list[Any]:
+    """All that values are computed of and by, each once."""
+    return list({id(x): x for v in values for x in _all_of(v)}.values())
 
 
 def _alike_test(f: FunctionLowering, values: list[Any], dims: tuple[Any, ...]) -> str:
@@ -750,7 +792,7 @@ def _alike_test(f: FunctionLowering, values: list[Any], dims: tuple[Any, ...]) -
     return result
 
 
-def _alike(f: FunctionLowering, v: Any, dims: tuple[Any, ...]) -> Any:
+def _alike(f: FunctionLowering, v: Any, dims: tuple[Any, ...], done: dict[int, Value]) -> Any:
     """The same value where `_alike_test` holds: its open dimensions are those of the result."""
 
     def change(x: Any, args: tuple[Value, ...]) -> Value:
@@ -763,12 +805,21 @@ def _alike(f: FunctionLowering, v: Any, dims: tuple[Any, ...]) -> Any:
             return Lazy(x.dtype, new, x.op, args, x.cost)
         return replace(x, dims=new)  # type: ignore[no-any-return]
 
-    return _changed(v, change, {})
+    return _changed(v, change, done)
 
 
 def cost_of(v: Any, width: int) -> int:
     """What an element of a value costs to compute and write, in eighths of a nanosecond, roughly."""
     return parallel.EACH + (v.cost if isinstance(v, Lazy) else 0) * (1 if width > 1 else 4)
+
+
+def _cost_of_all(values: list[Any], width: int) -> int:
+    """As `cost_of`, for values that are computed together."""
+    if len(values) == 1:
+        return cost_of(values[0], width)
+    computed = sum(x.cost for x in _sources(values) if isinstance(x, Computed))
+    functions = sum(COST.get(m.op.name, 1) for m in _unlike(values))
+    return parallel.EACH * len(values) + (computed + functions) * (1 if width > 1 else 4)
 
 
 def _vector_test(f: FunctionLowering, sources: list[Any], target: Memory, dims: tuple[Any, ...]) -> str:
@@ -793,13 +844,13 @@ def _vector_test(f: FunctionLowering, sources: list[Any], target: Memory, dims: 
     return result
 
 
-def _flattened(v: Value, count: Any) -> Value:
+def _flattened(v: Value, count: Any, done: dict[int, Value] | None = None) -> Value:
     def change(x: Any, args: tuple[Value, ...]) -> Value:
         if isinstance(x, Memory):
             return replace(x, dims=(count,), strides=(x.dtype.itemsize,))
         return Lazy(x.dtype, (count,), x.op, args, x.cost) if isinstance(x, Lazy) else x
 
-    return _changed(v, change, {})
+    return _changed(v, change, {} if done is None else done)
 
 
 def _changed(v: Any, change: Callable[[Any, tuple[Value, ...]], Value], done: dict[int, Value]) -> Value:
@@ -810,7 +861,7 @@ def _changed(v: Any, change: Callable[[Any, tuple[Value, ...]], Value], done: di
     return done[id(v)]
 
 
-def _in_memory(f: FunctionLowering, v: Value) -> Value:
+def _in_memory(f: FunctionLowering, v: Value, done: dict[int, Value] | None = None) -> Value:
     """The same value with all its arrays in memory: inside a loop they are indexed."""
 
     def change(x: Any, args: tuple[Value, ...]) -> Value:
@@ -820,7 +871,7 @@ def _in_memory(f: FunctionLowering, v: Value) -> Value:
             return Lazy(x.dtype, x.dims, x.op, args, x.cost)
         return x  # type: ignore[no-any-return]
 
-    return _changed(v, change, {})
+    return _changed(v, change, {} if done is None else done)
 
 
 def memory(f: FunctionLowering, v: Value) -> Memory:

@@ -1,9 +1,10 @@
-"""Finds the arrays that have several readers, all of which end up in one loop: they are not stored.
+"""Finds the elementwise functions that one loop computes: those that end up in one array, and several arrays.
 
-    d = a / b; y = np.exp(d * d) + d
+    d = a / b; y = np.exp(d * d) + d; z = np.where(y > 1, d, y); return y, z
 
-`d` is read three times, but only by elementwise functions whose values all go into `y`: the loop that writes
-`y` computes an element of `d` once, and no array `d` is ever made.
+`d` is read several times, but only by elementwise functions whose values all go into `y` and `z`: an element
+of it is computed once, and no array `d` is ever made. And `y` and `z` are written by one loop: what they both
+read is read once.
 """
 
 from __future__ import annotations
@@ -16,6 +17,25 @@ from autograph.graph.tree import leaves
 OTHERS = frozenset({"np.where", "ndarray.astype"})
 """Elementwise functions that are no ufuncs."""
 
+MOST = 6
+"""Most arrays that one loop writes: each is a stream of its own through the caches."""
+
+
+class Fusion:
+    """What loops compute: by identity, the tensors of several uses that need not be stored, and those that
+    one loop stores with others, in the order of their operations."""
+
+    def __init__(self) -> None:
+        self.fused: set[int] = set()
+        self.together: dict[int, list[Tensor]] = {}
+
+
+class _Loop:
+    """A loop that is made where the last of the operations is whose arrays it stores, by their positions."""
+
+    def __init__(self, last: int, inputs: set[int]) -> None:
+        self.last, self.stored, self.inputs = last, [last], inputs
+
 
 def is_elementwise(operation: Operation) -> bool:
     """Whether an operation computes each element of its one result from the elements at its place."""
@@ -24,12 +44,12 @@ def is_elementwise(operation: Operation) -> bool:
     return known and len(operation.outputs) == 1 and not operation.regions and not operation.kwargs
 
 
-def fused(graph: Graph) -> set[int]:
-    """The tensors of several uses that need not be stored, by identity."""
-    found: set[int] = set()
+def fusion(graph: Graph) -> Fusion:
+    """The loops of a graph."""
+    found = Fusion()
 
     def walk(region: Region) -> None:
-        found.update(_of_region(region))
+        _of_region(region, found)
         for operation in region.ops:
             for nested in operation.regions:
                 walk(nested)
@@ -38,7 +58,7 @@ def fused(graph: Graph) -> set[int]:
     return found
 
 
-def _of_region(region: Region) -> set[int]:
+def _of_region(region: Region, found: Fusion) -> None:
     users: dict[int, set[int]] = {}
     kept = {id(leaf) for leaf in leaves(region.results or ()) if isinstance(leaf, Tensor)}
     last_barrier = -1
@@ -51,8 +71,7 @@ def _of_region(region: Region) -> set[int]:
             kept.update(_read_inside(nested))
         if _stores_all(operation):
             last_barrier = position
-    ends: dict[int, int] = {}  # by position of an elementwise operation: the operation whose loop computes it
-    found: set[int] = set()
+    loops: dict[int, _Loop] = {}  # by position of an elementwise operation: the loop that computes it
     for position in range(len(region.ops) - 1, -1, -1):
         operation = region.ops[position]
         if not is_elementwise(operation):
@@ -60,14 +79,41 @@ def _of_region(region: Region) -> set[int]:
         out = operation.outputs[0]
         array = array_type(out._ag_type)
         readers = users.get(id(out), set())
-        goals = {ends.get(r) if _has_shape(region.ops[r], array) else None for r in readers}
+        inputs = {id(t) for t in operation.inputs if array_type(t._ag_type) is not None}
+        goals = {loops.get(r) if _has_shape(region.ops[r], array) else None for r in readers}
         goal = goals.pop() if len(goals) == 1 else None
-        if array is None or id(out) in kept or goal is None or barriers[goal] > position:
-            ends[position] = position
+        if array is None or id(out) in kept or goal is None or barriers[goal.last] > position:
+            loops[position] = _Loop(position, inputs)
+            if array is not None and array.shape:
+                _join(region, position, loops, readers, barriers)
             continue
-        ends[position] = goal
-        found.add(id(out))
-    return found
+        loops[position] = goal
+        goal.inputs |= inputs
+        found.fused.add(id(out))
+    for loop in {id(loop): loop for loop in loops.values()}.values():
+        together = [region.ops[i].outputs[0] for i in reversed(loop.stored)]
+        found.together.update(dict.fromkeys(map(id, together), together) if len(together) > 1 else {})
+
+
+def _join(
+    region: Region, position: int, loops: dict[int, _Loop], readers: set[int], barriers: list[int]
+) -> None:
+    """Lets a later loop store an array, if it reads that or the same others, and no other reads it before."""
+    out = region.ops[position].outputs[0]
+    array = array_type(out._ag_type)
+    own = loops[position]
+    for loop in {id(loop): loop for at, loop in sorted(loops.items()) if at > position}.values():
+        related = id(out) in loop.inputs or own.inputs & loop.inputs
+        if not related or len(loop.stored) >= MOST or barriers[loop.last] > position:
+            continue
+        if not _has_shape(region.ops[loop.last], array):
+            continue
+        before = [r for r in readers if r <= loop.last]
+        if all(loops.get(r) is loop and _has_shape(region.ops[r], array) for r in before):
+            loop.stored.append(position)
+            loop.inputs |= own.inputs
+            loops[position] = loop
+            return
 
 
 def _has_shape(operation: Operation, t: object) -> bool:
@@ -90,4 +136,4 @@ def _read_inside(region: Region) -> set[int]:
     return found
 
 
-__all__ = ["fused", "is_elementwise"]
+__all__ = ["Fusion", "fusion", "is_elementwise"]

@@ -340,7 +340,7 @@ class FunctionLowering:
         self.slot_sets: SlotSets = {}
         self.dims = Dimensions(self.b)
         self.apart: set[int] = set()  # slots of arrays whose elements surely share no memory
-        self.fused = fusing.fused(graph)
+        self.fusion = fusing.fusion(graph)
         # how many functions an array that is put off takes, and whether one of them is read several times
         self.sizes: dict[int, tuple[Lazy, int, bool]] = {}
         self.depth = 0
@@ -726,6 +726,8 @@ class FunctionLowering:
     def box_leaf(self, leaf: Any) -> tuple[str, bool]:
         """A reference to the Python object of a leaf, and whether it is owned."""
         if isinstance(leaf, Tensor):
+            if self.waits(leaf):
+                self._settle(leaf)
             value = self.value_of(leaf)
             if (
                 isinstance(value, (Lazy, Elements))
@@ -1021,11 +1023,16 @@ class FunctionLowering:
         return True
 
     def bind(self, tensor: Tensor, value: Value) -> None:
-        if id(tensor) in self.plan.objects:
+        if id(tensor) in self.plan.objects and not (isinstance(value, Lazy) and self.waits(tensor)):
             value = self.as_object(value, tensor)
         elif isinstance(value, Lazy):
             self.pending.append(tensor)
         self.env[id(tensor)] = self._rooted(value, tensor)
+
+    def waits(self, tensor: Tensor) -> bool:
+        """Whether an array is stored by the loop of a later operation, together with others."""
+        together = self.fusion.together.get(id(tensor))
+        return together is not None and together[-1] is not tensor
 
     def _rooted(self, value: Value, tensor: Tensor) -> Value:
         """An array that was made just now, with the root of the tensor that it is the value of."""
@@ -1043,6 +1050,9 @@ class FunctionLowering:
     def _row_group(self, group: Any) -> None:
         from autograph.compiler import rows
 
+        for tensor in [t for operation in group.operations for t in operation.inputs]:
+            if self.waits(tensor) and id(tensor) in self.env:
+                self._settle(tensor)
         if not rows.lower(self, group):
             for operation in group.operations:
                 self.operation(operation)

@@ -14,6 +14,7 @@ import ctypes
 import functools
 import math
 import os
+import sys
 import threading
 import time
 import types
@@ -28,13 +29,14 @@ WORTH = 400_000
 """From this amount of work on (eighths of a nanosecond, roughly) a loop is cut and the GIL released."""
 PIECE = 160_000
 """The least work of a piece."""
-PIECES = 4
-"""Pieces for each thread: with some more than threads, one that is interrupted holds nobody up."""
+PIECES = 16
+"""Pieces for each thread: with many more than threads, one that is late or slow holds nobody up."""
 MOST = 128
 """Most threads."""
 TURNS = 1000
 """How often a thread looks for the next loop, or for the end of the one that it shares, before it sleeps: for
-some 50 microseconds, as waking up takes about as long."""
+some 50 microseconds, as waking up takes about as long. Now and then it yields its processor meanwhile: if
+others have work there, they go first."""
 
 FIELDS = types.MappingProxyType(
     {"threads": 0, "busy": 8, "start": 16, "fn": 24, "given": 32, "count": 40, "size": 48, "pieces": 56}
@@ -42,8 +44,8 @@ FIELDS = types.MappingProxyType(
 )
 """Offsets in the pool: the number of threads (0: not started), whether it is in use, the Python function that
 starts it; of the current loop: its function, what that is given, how many items it has, of what size and
-number the pieces are; the lock that its end opens; Python's main thread; the pieces not begun, and not done;
-then the workers."""
+number the pieces are; the lock that its end opens; Python's main thread; the pieces not begun; those not
+done, and 1 more until the caller sleeps; then the workers."""
 WORKER = 64
 """Bytes of a worker: its lock, and whether that was opened."""
 
@@ -76,6 +78,7 @@ declare i32 @PyThread_acquire_lock_timed(ptr, i64, i32)
 declare i64 @PyThread_get_thread_ident()
 declare void @PyThread_release_lock(ptr)
 BREATHER
+YIELDER
 declare i64 @llvm.umax.i64(i64, i64)
 declare i64 @llvm.umin.i64(i64, i64)
 @ag_pool = external global i8
@@ -100,7 +103,20 @@ done:
   ret void
 }
 
-; Does pieces of the current loop until none is left to begin; whether it did the last one.
+; Rests for a moment, in the given turn of looking.
+define internal void @ag_rest(i64 %turn) {
+  BREATHE
+  %step = and i64 %turn, 31
+  %long = icmp eq i64 %step, 31
+  br i1 %long, label %yield, label %back
+yield:
+  YIELD
+  br label %back
+back:
+  ret void
+}
+
+; Does pieces of the current loop until none is left; whether it did the last one for a caller that sleeps.
 define internal i1 @ag_pieces() {
 entry:
   br label %look
@@ -154,7 +170,7 @@ look:
   %some = icmp ne i64 %left, 0
   br i1 %some, label %work, label %again
 again:
-  BREATHE
+  call void @ag_rest(i64 %turn)
   %next = add i64 %turn, 1
   %patient = icmp ult i64 %next, TURNS
   br i1 %patient, label %look, label %wait
@@ -211,7 +227,8 @@ cut:
   store i64 %count, ptr getelementptr (i8, ptr @ag_pool, i64 @count)
   store i64 %size, ptr getelementptr (i8, ptr @ag_pool, i64 @size)
   store i64 %pieces, ptr getelementptr (i8, ptr @ag_pool, i64 @pieces)
-  store atomic i64 %pieces, ptr getelementptr (i8, ptr @ag_pool, i64 @pending) seq_cst, align 8
+  %awaited = add i64 %pieces, 1
+  store atomic i64 %awaited, ptr getelementptr (i8, ptr @ag_pool, i64 @pending) seq_cst, align 8
   store atomic i64 %pieces, ptr getelementptr (i8, ptr @ag_pool, i64 @left) seq_cst, align 8
   %helpers = call i64 @llvm.umin.i64(i64 %threads, i64 %pieces)
   br label %head
@@ -235,18 +252,22 @@ next:
   %j = add i64 %i, 1
   br label %head
 own:
-  %last = call i1 @ag_pieces()
-  br i1 %last, label %leave, label %look
+  %none = call i1 @ag_pieces()
+  br label %look
 look:
   %turn = phi i64 [ 0, %own ], [ %turns, %again ]
   %pending = load atomic i64, ptr getelementptr (i8, ptr @ag_pool, i64 @pending) seq_cst, align 8
-  %over = icmp eq i64 %pending, 0
-  br i1 %over, label %wait, label %again
+  %over = icmp eq i64 %pending, 1
+  br i1 %over, label %leave, label %again
 again:
-  BREATHE
+  call void @ag_rest(i64 %turn)
   %turns = add i64 %turn, 1
   %patient = icmp ult i64 %turns, TURNS
-  br i1 %patient, label %look, label %wait
+  br i1 %patient, label %look, label %sleep
+sleep:
+  %others = atomicrmw sub ptr getelementptr (i8, ptr @ag_pool, i64 @pending), i64 1 seq_cst
+  %last = icmp eq i64 %others, 1
+  br i1 %last, label %leave, label %wait
 wait:
   %done = load ptr, ptr getelementptr (i8, ptr @ag_pool, i64 @done)
   %plain = icmp eq ptr %loop, null
@@ -373,6 +394,9 @@ def text() -> str:
     numbers |= {"SHARES": SHARES, "PORTION": PORTION, "LOOK": LOOK, "NEVER": NEVER, "LEAST": -NEVER - 1}
     numbers["MONOTONIC"] = getattr(time, "CLOCK_MONOTONIC", 1)
     numbers["TURNS"] = TURNS
+    numbers["YIELDER"], numbers["YIELD"] = "", ""
+    if sys.platform != "win32":
+        numbers["YIELDER"], numbers["YIELD"] = "declare i32 @sched_yield()", "call i32 @sched_yield()"
     numbers["BREATHER"], numbers["BREATHE"] = _breath(machine.host()[0])
     numbers["FIRST"] = FIELDS["workers"] - WORKER
     for name, number in numbers.items():

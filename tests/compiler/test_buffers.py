@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import numpy as np
@@ -31,6 +32,12 @@ def test_large_arrays_have_their_allocator_and_leave_that_of_others() -> None:
     assert get_handler_name(large) == "autograph"
     assert get_handler_name(small) == get_handler_name() == before
     assert large.flags.owndata and large.base is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="its C library has no such memory that can be freed")
+def test_large_arrays_begin_at_a_page() -> None:
+    made = [affine(np.ones(COUNT + 1000 * k)) for k in range(5)]
+    assert all(m.ctypes.data % buffers.PAGE == 0 for m in made)
 
 
 def test_memory_is_used_again_only_after_its_array_is_gone() -> None:

@@ -226,3 +226,129 @@ def test_views_that_a_loop_carries_keep_their_order() -> None:
     for n in (0, 1, 2):
         check(turned, n, np.arange(36.0).reshape(6, 6), native=False)
     check(lambda x: (np.average(x), np.average(x, axis=0)), np.arange(12.0).reshape(3, 4))
+
+
+def masked(x: Any, y: Any, n: Any) -> Any:
+    a, b = x, y
+    count = np.zeros(x.shape, np.int32)
+    active = np.ones(x.shape, bool)
+    i = 0
+    while i < n and active.any():
+        t = a * a - b * b + x
+        u = 2 * a * b + y
+        a = np.where(active, t, a)
+        b = np.where(active, u, b)
+        active = active & (a * a + b * b <= 4.0)
+        count += active
+        i += 1
+    return count, a, b
+
+
+def test_arrays_of_the_same_sources_are_stored_by_one_loop() -> None:
+    def both(x: Any, y: Any) -> Any:
+        return x + y, x - y
+
+    def chained(x: Any, y: Any) -> Any:
+        h = np.sqrt(x * x + 1)
+        g = 1 - h * h
+        return h, g, y * g
+
+    def of_dtypes(x: Any, y: Any) -> Any:
+        big = x > y
+        return big, big.astype(np.int32), np.where(big, x, y).astype(np.float32)
+
+    assert nests(both, X, Y) == nests(chained, X, Y) == nests(of_dtypes, X, Y) == 1
+    for x, y in ((X, Y), (X[::2], Y[::2]), (X.T, Y.T), (X[:0], Y[:0]), (X[:1, :3], Y[:1, :3]), (X, Y[0])):
+        for fn in (both, chained, of_dtypes):
+            check(fn, x, y, native=False)
+    text = ag.to_graph(masked).get_native(X, Y, 20, kind="loops")
+    assert "float64, float64, bool" in text
+    check(masked, X / 4, Y / 4, 20)
+    check(masked, *np.random.default_rng(3).uniform(-1, 1, (2, 300, 400)), 30)
+
+
+def test_arrays_are_stored_before_others_than_elementwise_functions_read_them() -> None:
+    def fn(x: Any, y: Any) -> Any:
+        a = x * y
+        s = a.max(0)
+        b = a + x
+        return a, b - s, s
+
+    def rows(x: Any, y: Any) -> Any:
+        h = np.abs(x)
+        e = h / h.max(-1, keepdims=True)
+        return h, e, h - y
+
+    def matrices(x: Any, y: Any) -> Any:
+        h = np.sqrt(x * x + 1)
+        p = h @ y.T
+        g = 1 - h * h
+        return p, g, h
+
+    def written(x: Any, y: Any) -> Any:
+        a = x + y
+        x[0] = 7.0
+        b = x - y
+        return a, b, a * b
+
+    def branches(x: Any, y: Any, n: Any) -> Any:
+        a = x + y
+        b = x - y
+        if n > 1:
+            c = a * b
+        else:
+            c = a
+        return a, b, c
+
+    def kept(x: Any, y: Any) -> Any:
+        a = x + y
+        made = [a, x - y]
+        made[0][0] = 3.0
+        return a, made[1], a is made[0]
+
+    def same(x: Any, y: Any) -> Any:
+        a = x + y
+        return a, a, x - y
+
+    for fn_ in (fn, rows, matrices, written, kept, same):
+        check(fn_, X, Y, native=False)
+    for n in (1, 2):
+        check(branches, X, Y, n)
+
+
+def test_arrays_that_one_loop_stores_may_be_many_and_long() -> None:
+    def many(x: Any, y: Any) -> Any:
+        return x + y, x - y, x * y, x / y, x + 1, y + 1, x - 1, y - 1, x * 2, y * 2
+
+    def deep(x: Any, y: Any) -> Any:
+        a = b = x
+        for _ in range(30):
+            a = a * 0.5 + y
+            b = b * a + x
+        return a, b
+
+    def mixed(x: Any, y: Any) -> Any:
+        a = x // y
+        return a, x - a * y, np.sqrt(y)
+
+    check(many, X, Y)
+    check(deep, X / 10, Y / 10)
+    check(mixed, X, Y)
+
+
+def test_stored_arrays_are_apart() -> None:
+    def fn(x: Any, y: Any) -> Any:
+        a = x + y
+        b = a * 2
+        a[0] = -1.0
+        b += a
+        return a, b
+
+    def turns(x: Any, y: Any) -> Any:
+        for _ in range(3):
+            x, y = x + y, x - y
+            x[0, 0] += 1
+        return x, y
+
+    check(fn, X, Y)
+    check(turns, X, Y)
