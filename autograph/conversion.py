@@ -8,8 +8,10 @@ import sys
 import threading
 import types
 import weakref
+from collections.abc import Callable
 from typing import Any
 
+from autograph import kept
 from autograph.converters import Resolved, convert
 from autograph.core.loader import UserFunctions, compile_factory
 from autograph.core.parser import FunctionSource, parse_function
@@ -26,24 +28,32 @@ _MISSING = object()
 
 
 class _Source:
-    """What is known of a code object: its source, its outside names, and its converted forms."""
+    """What is known of a code object: its source, once it is needed, and its records."""
 
     def __init__(self, fn: types.FunctionType) -> None:
         key = id(fn.__code__)
         self.code = weakref.ref(fn.__code__, lambda _: _sources.pop(key, None))
         self.cells = frozenset(fn.__code__.co_freevars)
-        self.source: FunctionSource = parse_function(fn)
-        self.functions = UserFunctions(self.source.node)
-        self.names: dict[frozenset[str], list[str]] = {}
+        self.parsed: FunctionSource | None = None
+        self.records: dict[frozenset[str], kept.Record] = {}
         self.resolved: dict[frozenset[str], Resolved] = {}
-        self.factories: dict[Any, tuple[types.CodeType, Any]] = {}
+        self.factories: dict[Any, types.CodeType] = {}
 
-    def external(self, shadowed: frozenset[str]) -> list[str]:
-        if shadowed not in self.names:
-            resolved = Resolved(self.source, shadowed, self.cells)
-            self.resolved[shadowed] = resolved
-            self.names[shadowed] = sorted(resolved.external_names())
-        return self.names[shadowed]
+    def source(self, fn: types.FunctionType) -> FunctionSource:
+        if self.parsed is None:
+            self.parsed = parse_function(fn)
+        return self.parsed
+
+    def record(self, fn: types.FunctionType, shadowed: frozenset[str]) -> kept.Record:
+        if shadowed not in self.records:
+            name = None if _debugging() else kept.name_of(fn, shadowed)
+            found = kept.load(name)
+            if found is None:
+                resolved = Resolved(self.source(fn), shadowed, self.cells)
+                self.resolved[shadowed] = resolved
+                found = kept.Record(name, sorted(resolved.external_names()))
+            self.records[shadowed] = found
+        return self.records[shadowed]
 
 
 _sources: dict[int, _Source] = {}
@@ -53,7 +63,11 @@ class _Converted:
     """The converted form of one function object, and the outside values that it was made for."""
 
     def __init__(
-        self, fn: types.FunctionType, result: Any, tree: Any, outside: list[tuple[Reference, Any]]
+        self,
+        fn: types.FunctionType,
+        result: Any,
+        tree: Callable[[types.FunctionType], Any],
+        outside: list[tuple[Reference, Any]],
     ) -> None:
         self.function = weakref.ref(fn)
         self.result, self.tree, self.outside = result, tree, outside
@@ -77,6 +91,10 @@ class _Defaults(Reference):
 
     def __repr__(self) -> str:
         return f"{self.fn.__name__}.__defaults__"
+
+
+def _debugging() -> bool:
+    return os.environ.get("AUTOGRAPH_DEBUG", "0") >= "1"
 
 
 def _peek(reference: Reference) -> Any:
@@ -117,7 +135,8 @@ def _convert(fn: types.FunctionType) -> _Converted:
     cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or ()))
     shadowed = frozenset(n for n in namespace if hasattr(builtins, n) and not n.startswith("__"))
     static: dict[str, tuple[Reference, Any]] = {}
-    for name in entry.external(shadowed):
+    record = entry.record(fn, shadowed)
+    for name in record.names:
         reference: Reference = (
             CellReference(cells[name], name) if name in cells else GlobalReference(namespace, name)
         )
@@ -130,33 +149,37 @@ def _convert(fn: types.FunctionType) -> _Converted:
         if isinstance(v, types.ModuleType) and not is_user_module(v.__name__) and v is not sys
     )
     free = tuple(n for n in static if n in cells)
-    key = (frozenset(static), modules, shadowed, free)
-    made = entry.factories.get(key)
-    if made is None:
-        tree = convert(
-            entry.source,
+
+    def tree(fn: types.FunctionType) -> Any:
+        return convert(
+            entry.source(fn),
             static=frozenset(static),
             external_cells=entry.cells,
             modules=modules,
             shadowed=shadowed,
             resolved=entry.resolved.pop(shadowed, None),
         )
+
+    kind = repr((sorted(static), sorted(modules), free))
+    code = entry.factories.get((kind, shadowed)) or record.code(kind)
+    if code is None:
+        new = tree(fn)
         factory = compile_factory(
-            tree,
-            filename=entry.source.filename,
+            new,
+            filename=fn.__code__.co_filename,
             fn_globals=namespace,
             static_free=free,
             qualname=fn.__qualname__,
             name=fn.__name__ if fn.__name__ == "<lambda>" else fn.__code__.co_name,
-            user_functions=entry.functions,
+            user_functions=UserFunctions(entry.source(fn).node),
         )
-        # the code alone: the globals of a factory are the function's, which must not be kept
-        made = entry.factories[key] = (factory.__code__, tree)
-        if os.environ.get("AUTOGRAPH_DEBUG", "0") >= "1":
+        code = factory.__code__  # alone: the globals of a factory are the function's, which must not be kept
+        record.add(kind, code)
+        if _debugging():
             from autograph.core.unparser import to_source
 
-            print(to_source(tree), file=sys.stderr)
-    code, tree = made
+            print(to_source(new), file=sys.stderr)
+    entry.factories[kind, shadowed] = code
     scope = Scope(namespace, cells, {n: r for n, (r, _) in static.items()})
     result = types.FunctionType(code, namespace)(scope, *(static[n][1] for n in free))
     target = getattr(result, "__autograph_generator__", result)

@@ -928,7 +928,8 @@ def to_code(fn: Callable[..., Any]) -> str:
     """
     from autograph.core.unparser import to_source
 
-    return to_source(converted(plain_function(fn)).tree)
+    plain = plain_function(fn)
+    return to_source(converted(plain).tree(plain))
 
 
 def do_not_convert(fn: Any) -> Any:

@@ -28,7 +28,7 @@ from autograph.core.tree import children, statements
 from autograph.errors import ConversionError, Location
 from autograph.records import record_class
 
-__all__ = ["FunctionSource", "parse_function", "translate"]
+__all__ = ["FunctionSource", "parse_function", "text_of", "translate"]
 
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _FUTURE_FLAGS = functools.reduce(
@@ -105,6 +105,11 @@ def parse_function(fn: Any) -> FunctionSource:
     if code.co_filename == "<string>":  # of exec; since Python 3.13 also the program of `python -c`
         raise _missing(function)
     raise _stale(function) if texts else _missing(function)
+
+
+def text_of(function: types.FunctionType) -> str | None:
+    """The text that a function was most likely compiled from; None where there is none."""
+    return next(_texts(function), None)
 
 
 def _missing(function: types.FunctionType) -> ConversionError:
