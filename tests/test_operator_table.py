@@ -53,6 +53,12 @@ def test_operator_agrees_with_python(name: str) -> None:
         ("a < None", (np.array([]),)),
         ("a + None", (np.array([1.0]),)),
         ("2 in a, None in a", (np.array(2),)),
+        ("[10, 20, 30][a]", (np.uint64(2**64 - 1),)),
+        ("x = [1, 2, 3]; x[a] = 9; return x", (np.uint64(2**64 - 1),)),
+        ("np.arange(6).reshape(a)", (np.uint64(2**64 - 1),)),
+        ("np.repeat(np.arange(3), a)", (np.uint64(2),)),
+        ("math.gcd(a, b)", (-(2**63), 10)),
+        ("math.gcd(a, b)", (0, -(2**63) + 1)),
     ],
 )
 def test_found_by_the_table(text: str, args: tuple[Any, ...]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph.compiler.elementwise import Lanes
 from autograph.compiler.lowering import FunctionLowering, rule
 from autograph.compiler.values import Elements, Known, Lazy, Memory, Number, Object, Tuple, Value, known_item
 from autograph.graph.graph import Operation, Tensor
@@ -142,7 +141,7 @@ def _position(f: FunctionLowering, operation: Operation, x: Any, index: Value, l
     n = f.number(index)
     if n.dtype.kind not in "iu":
         return None
-    ir = Lanes(b).cast(n.parts, n.dtype, Py_INT)[0]
+    ir = f.whole(operation, n)
     pointer = f.get_slot(x.slot)
     size = b.value(f"load i64, ptr {f.at(pointer, SIZE)}")
     if n.low is None or n.low < 0:

@@ -55,12 +55,14 @@ def numbered(f: FunctionLowering, v: Any) -> Number | None:
 
 
 def whole_number(f: FunctionLowering, v: Any) -> Any:
-    """An integer as an int where it is known, else as an operand; None where it is none."""
+    """An integer as an int where it is known, else as an operand; None where it is none or may not fit."""
     n = numbered(f, v)
     if n is None or n.dtype.kind not in "iu":
         return None
     if n.low is not None and n.low == n.high:
         return n.low
+    if n.dtype == np.uint64:
+        return None
     return Lanes(f.b).cast(n.parts, n.dtype, INT)[0]
 
 

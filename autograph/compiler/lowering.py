@@ -19,7 +19,7 @@ import numpy as np
 from autograph.compiler import bounded, fusing, host, listing, scopes, support, values
 from autograph.compiler.backend import FOLDED, WRITEABLE
 from autograph.compiler.dims import Dimensions
-from autograph.compiler.elementwise import UFUNC_OF
+from autograph.compiler.elementwise import UFUNC_OF, Lanes
 from autograph.compiler.ir import PROFILE, Builder, LateJump, Module, float_literal
 from autograph.compiler.values import (
     Elements,
@@ -649,6 +649,12 @@ class FunctionLowering:
             bounds = int(v) if dtype.kind in "iu" else None
             return Number(own, dtype, self.literal(v, dtype), bounds, bounds)
         raise Unsupported(f"{type(value).__name__} as a number")
+
+    def whole(self, operation: Operation, n: Number) -> str:
+        """An integer as one of 64 bits; the operation fails for those that are larger."""
+        if n.dtype.kind == "u" and n.dtype.itemsize == 8 and n.high is None:
+            self.guard(self.b.value(f"icmp sge i64 {n.ir}, 0"), operation)
+        return Lanes(self.b).cast(n.parts, n.dtype, np.dtype(np.int64))[0]
 
     def test(self, value: Value) -> str:
         number = self.number(value)

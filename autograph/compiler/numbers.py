@@ -783,8 +783,6 @@ def greatest_divisor(f: FunctionLowering, operation: Operation, *args: Value) ->
     if any(n.dtype != INT for n in numbers):
         return None
     b = f.b
-    for n in numbers:
-        f.guard(b.value(f"icmp ne i64 {n.ir}, {-(2**63)}"), operation)
     sizes = [b.call("i64", "llvm.abs.i64", f"i64 {n.ir}", "i1 false") for n in numbers]
     head, turn, after = b.label("gcd"), b.label("rest"), b.label("divisor")
     before = b.block
@@ -800,6 +798,7 @@ def greatest_divisor(f: FunctionLowering, operation: Operation, *args: Value) ->
     y.incoming.append((rest, turn))
     b.jump(head)
     b.start(after)
+    f.guard(b.value(f"icmp sge i64 {x.name}, 0"), operation)
     return Number(operation.outputs[0]._ag_type, INT, (x.name,), 0)
 
 

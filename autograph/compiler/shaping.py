@@ -9,7 +9,6 @@ import numpy as np
 
 from autograph.compiler import arrays
 from autograph.compiler.creation import as_array, constant, part
-from autograph.compiler.elementwise import Lanes
 from autograph.compiler.indexing import size_of
 from autograph.compiler.lowering import FunctionLowering, rule
 from autograph.compiler.values import Elements, Known, Memory, Number, Tuple, Value, array_type
@@ -88,9 +87,7 @@ def _asked(
         n = f.number(v)
         if n.dtype.kind not in "iu":
             return None
-        asked.append(
-            n.low if n.low is not None and n.low == n.high else Lanes(f.b).cast(n.parts, n.dtype, INT)[0]
-        )
+        asked.append(n.low if n.low is not None and n.low == n.high else f.whole(operation, n))
     if t.shape is None or len(asked) != len(t.shape):
         return None
     asked = [a if d is None else d for a, d in zip(asked, t.shape)]

@@ -526,7 +526,9 @@ def _repeat(a: Type, repeats: Any, axis: Static = None) -> Type:
 
 
 def _ones_of(t: Type) -> Any:
-    if isinstance(t, (Scalar, Array)):
+    if isinstance(t, Scalar):  # a number that fits may be cast to fewer bits, an array may not
+        return t.dtype.type(1)
+    if isinstance(t, Array):
         return np.ones(1, t.dtype)
     return 1 if sequence(t)[0] is not None else sample(t)
 
