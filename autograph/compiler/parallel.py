@@ -151,7 +151,7 @@ def _reached(b: Builder) -> list[str]:
 def _is_outside(name: str) -> bool:
     if name == "ag_stop":
         return False
-    return name.startswith(_PYTHON) or re.fullmatch(r"g\d+", name) is not None
+    return name.startswith(_PYTHON) or (name[:1] == "g" and name[1:].isdecimal())
 
 
 def _function(b: Builder, text: str) -> tuple[str, list[tuple[str, str]]] | None:
@@ -164,8 +164,7 @@ def _function(b: Builder, text: str) -> tuple[str, list[tuple[str, str]]] | None
             captured.append(("%" + name, kind))
     numbers = {name[1:]: f"%given{i}" for i, (name, _) in enumerate(captured)}
     if numbers:  # equal loops get equal texts
-        names = re.compile(rf"%({'|'.join(map(re.escape, numbers))})(?![\w.])")
-        text = names.sub(lambda match: numbers[match[1]], text)
+        text = _NAME.sub(lambda match: numbers.get(match[1], match[0]), text)
     _, places = _layout(captured)
     loads = []
     for i, ((_, kind), place) in enumerate(zip(captured, places)):

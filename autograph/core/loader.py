@@ -117,16 +117,19 @@ def _to_ast(node: Any, position: _Position) -> Any:
         if kind is gast.Attribute and isinstance(node.value, gast.Name) and node.value.id == "ag__":
             # The compiler takes the last line of `a.b` for the line of the call `a.b()`.
             parts["end_lineno"], parts["end_col_offset"] = position[:2]
+    values = node.__dict__
     for name in target._fields:
-        value = getattr(node, name, None)
-        if isinstance(value, list):
+        value = values.get(name)
+        if value.__class__ is list:
             value = [_to_ast(item, position) if isinstance(item, ast.AST) else item for item in value]
-        elif isinstance(value, ast.AST):
+        elif value is not None and isinstance(value, ast.AST):
             value = _to_ast(value, position)
         parts[name] = value
     if kind is gast.ExceptHandler and node.name is not None:
         parts["name"] = node.name.id
-    return target(**parts)
+    new = target.__new__(target)
+    new.__dict__.update(parts)
+    return new
 
 
 def _arguments_to_ast(node: Any, position: _Position) -> ast.arguments:
@@ -152,10 +155,11 @@ def _arguments_to_ast(node: Any, position: _Position) -> ast.arguments:
 
 
 def _own_position(node: Any) -> _Position | None:
-    line, column, end_line, end_column = (getattr(node, name, None) for name in _POSITION)
+    get = node.__dict__.get
+    line = get("lineno")
     if line is None:
         return None
-    column = column or 0
+    column, end_line, end_column = get("col_offset") or 0, get("end_lineno"), get("end_col_offset")
     if end_line is None or end_column is None or (end_line, end_column) < (line, column):
         end_line, end_column = line, column
     return line, column, end_line, end_column

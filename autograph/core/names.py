@@ -45,6 +45,8 @@ def identifiers(tree: Any) -> set[str]:
     for node in walk(tree):
         if isinstance(node, gast.Name):
             names.add(node.id)
+        elif isinstance(node, gast.expr):
+            continue
         elif isinstance(node, (gast.FunctionDef, gast.ClassDef)):
             names.add(node.name)
         elif isinstance(node, (gast.Global, gast.Nonlocal)):

@@ -226,7 +226,7 @@ class _File:
         self.flags = flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # a notebook's cell may await
         self.lines = tuple(self.text.split("\n"))
         self.body = self.parse()
-        self._parts: dict[tuple[int, ...], _Part] = {}
+        self._parts: dict[tuple[tuple[int, ...], bool], _Part] = {}
 
     def parse(self) -> list[ast.stmt]:
         """The statements of the file, made anew."""
@@ -243,9 +243,9 @@ class _File:
         line = code.co_firstlineno
         around = [i for i, each in enumerate(self.body) if _start(each) <= line <= (each.end_lineno or line)]
         for numbers in (around, range(len(self.body))):
-            key = tuple(numbers)
+            key = tuple(numbers), code.co_name == "<lambda>"
             if key not in self._parts:
-                self._parts[key] = _Part(self, key)
+                self._parts[key] = _Part(self, *key)
             part = self._parts[key]
             node = part.find(code)
             if node is not None:
@@ -254,12 +254,12 @@ class _File:
 
 
 class _Part:
-    """Some statements of a file: their functions by first line, and the classes around each function."""
+    """Some statements of a file: their functions, and the classes around each function."""
 
-    def __init__(self, file: _File, numbers: tuple[int, ...]) -> None:
-        self.file, self.numbers = file, numbers
+    def __init__(self, file: _File, numbers: tuple[int, ...], lambdas: bool) -> None:
+        self.file, self.numbers, self.lambdas = file, numbers, lambdas
         self.tree = _chosen(file.body, numbers)
-        self.classes: dict[_FunctionNode, str | None] = dict(_functions(self.tree))
+        self.classes: dict[_FunctionNode, str | None] = dict(_functions(self.tree, lambdas))
         self._codes: dict[int, dict[tuple[int, str], list[types.CodeType]]] = {}
 
     def find(self, code: types.CodeType) -> _FunctionNode | None:
@@ -289,7 +289,7 @@ class _Part:
         """What they compile to for one of several lambdas on a line: it is moved to its own line."""
         index = list(self.classes).index(node)
         tree = _chosen(self.file.parse(), self.numbers)
-        moved, _ = list(_functions(tree))[index]
+        moved, _ = list(_functions(tree, self.lambdas))[index]
         distance = len(self.file.lines)
         # The body moves along: its lines relative to the lambda's decide which instructions are kept.
         # Defaults are no part of the lambda's code, and the lambdas in them stay.
@@ -340,9 +340,13 @@ def _imports(body: list[ast.stmt]) -> list[ast.stmt]:
     return found
 
 
-def _functions(tree: ast.AST, class_name: str | None = None) -> Iterator[tuple[_FunctionNode, str | None]]:
-    """The functions of a tree, each with the name of the class whose private names it sees."""
-    pending: list[tuple[ast.AST, str | None]] = [(tree, class_name)]
+def _functions(tree: ast.AST, lambdas: bool) -> Iterator[tuple[_FunctionNode, str | None]]:
+    """The functions of a tree, each with the name of the class whose private names it sees.
+
+    Lambdas, for which the expressions are looked through, are among them only where they are wanted.
+    """
+    parts = children if lambdas else _blocks
+    pending: list[tuple[ast.AST, str | None]] = [(tree, None)]
     while pending:
         node, class_name = pending.pop()
         if isinstance(node, _FunctionNode):
@@ -352,7 +356,16 @@ def _functions(tree: ast.AST, class_name: str | None = None) -> Iterator[tuple[_
             outside = [*node.bases, *node.keywords, *node.decorator_list, *getattr(node, "type_params", [])]
             pending += [*inside, *((child, class_name) for child in outside)]
         else:
-            pending += [(child, class_name) for child in children(node)]
+            pending += [(child, class_name) for child in parts(node)]
+
+
+def _blocks(node: ast.AST) -> list[Any]:
+    """The statements in a statement."""
+    found: list[Any] = []
+    for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+        inner = getattr(node, block, None)
+        found += inner if isinstance(inner, list) else []
+    return found
 
 
 def _start(statement: ast.stmt) -> int:

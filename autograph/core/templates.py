@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
-import textwrap
 from typing import Any
 
 import gast
@@ -18,7 +17,10 @@ __all__ = ["copy_tree", "quote", "quote_expression"]
 
 @functools.cache
 def _parse(text: str) -> list[Any]:
-    body = [translate(statement) for statement in ast.parse(textwrap.dedent(text)).body]
+    lines = text.strip("\n").split("\n")
+    margin = len(lines[0]) - len(lines[0].lstrip())
+    plain = ast.parse("\n".join(line[margin:] for line in lines))
+    body = [translate(statement) for statement in plain.body]
     for node in itertools.chain.from_iterable(map(walk, body)):
         for position in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
             node.__dict__.pop(position, None)
@@ -94,8 +96,9 @@ def copy_tree(node: Any) -> Any:
     new = _shallow_copy(node)
     parts = new.__dict__
     for name in FIELDS[type(node)]:
-        if isinstance(parts.get(name), (list, gast.AST)):
-            parts[name] = copy_tree(parts[name])
+        value = parts.get(name)
+        if value is not None and isinstance(value, (list, gast.AST)):
+            parts[name] = copy_tree(value)
     return new
 
 

@@ -50,11 +50,12 @@ FIELDS = _Fields()
 def children(node: Any) -> list[Any]:
     """The direct children of a node, in the order of its fields."""
     found = []
+    values = node.__dict__
     for name in FIELDS[type(node)]:
-        value = getattr(node, name, None)
-        if isinstance(value, list):
+        value = values.get(name)
+        if value.__class__ is list:
             found += [item for item in value if isinstance(item, _AST)]
-        elif isinstance(value, _AST):
+        elif value is not None and isinstance(value, _AST):
             found.append(value)
     return found
 
@@ -67,11 +68,12 @@ def walk(tree: Any) -> list[Any]:
     """
     found = [tree]
     for node in found:
+        values = node.__dict__
         for name in FIELDS[type(node)]:
-            value = getattr(node, name, None)
-            if isinstance(value, list):
+            value = values.get(name)
+            if value.__class__ is list:
                 found += [item for item in value if isinstance(item, _AST)]
-            elif isinstance(value, _AST):
+            elif value is not None and isinstance(value, _AST):
                 found.append(value)
     return found
 
@@ -147,15 +149,16 @@ class Transformer:
         return result
 
     def generic_visit(self, node: Any) -> Any:
+        values = node.__dict__
         for name in self.fields[type(node)]:
-            value = getattr(node, name, None)
-            if isinstance(value, list):
+            value = values.get(name)
+            if value.__class__ is list:
                 if value:
-                    setattr(node, name, self.visit_block(value))
-            elif isinstance(value, _AST):
+                    values[name] = self.visit_block(value)
+            elif value is not None and isinstance(value, _AST):
                 new = self.visit(value)
                 if new is not value:
-                    setattr(node, name, new)
+                    values[name] = new
         return node
 
     def visit_block(self, statements: list[Any]) -> list[Any]:

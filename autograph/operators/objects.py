@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import enum
 import functools
 import inspect
@@ -692,7 +691,7 @@ def new_object(trace: Trace, cls: type, args: tuple[Any, ...], kwargs: dict[str,
     watch_class(cls, "__init__")
     init = inspect.getattr_static(cls, "__init__", None)
     if isinstance(init, types.FunctionType):
-        if dataclasses.is_dataclass(cls) and init.__code__.co_filename == "<string>":
+        if hasattr(cls, "__dataclass_fields__") and init.__code__.co_filename == "<string>":
             _dataclass_init(cls, instance, init, args, kwargs)
         else:
             call(init, instance, *args, **kwargs)
@@ -702,6 +701,8 @@ def new_object(trace: Trace, cls: type, args: tuple[Any, ...], kwargs: dict[str,
 
 
 def _dataclass_init(cls: type, instance: Any, init: Any, args: Any, kwargs: Any) -> None:
+    import dataclasses
+
     try:
         bound = inspect.signature(init).bind(instance, *args, **kwargs)
     except TypeError:
@@ -874,6 +875,8 @@ def _dataclass_compare(symbol: str, x: Any, y: Any) -> Any:
         if symbol in ("==", "!="):
             return symbol == "!="
         return emit(arithmetic.COMPARE[symbol], pack(x), pack(y), type_=BOTTOM)
+    import dataclasses  # who has not loaded it has no such class
+
     names = [f.name for f in dataclasses.fields(cls) if f.compare]
     left, right = (tuple(get_attr(o, n) for n in names) for o in (x, y))
     return emit(arithmetic.COMPARE[symbol], pack(left), pack(right))

@@ -248,12 +248,12 @@ def _ruled(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type:
     try:
         return op.rule(*args, **kwargs)
     except TypeError as error:
-        if not _MISFIT.search(str(error)):
+        if not re.search(_MISFIT, str(error)):
             raise
         return BOTTOM
 
 
-_MISFIT = re.compile(
+_MISFIT = (
     r"\(\) (got an unexpected keyword|got multiple values|got some pos|missing \d+ required|takes .* given)"
 )
 

@@ -47,9 +47,9 @@ def test_a_function_is_looked_for_in_the_statement_around_it(monkeypatch: pytest
     sizes: list[int] = []
 
     class Part(parser._Part):
-        def __init__(self, file: Any, numbers: tuple[int, ...]) -> None:
+        def __init__(self, file: Any, numbers: tuple[int, ...], lambdas: bool) -> None:
             sizes.append(len(numbers))
-            super().__init__(file, numbers)
+            super().__init__(file, numbers, lambdas)
 
     monkeypatch.setattr(parser, "_Part", Part)
     monkeypatch.setattr(parser, "_excerpt", lambda text, line: "(")
