@@ -58,6 +58,11 @@ def test_operator_agrees_with_python(name: str) -> None:
         ("np.arange(6).reshape(a)", (np.uint64(2**64 - 1),)),
         ("np.repeat(np.arange(3), a)", (np.uint64(2),)),
         ("math.gcd(a, b)", (-(2**63), 10)),
+        ("a / b", (1 + 2j, np.float64(0.0))),
+        ("a / b", (complex(-0.0, -1.5), np.float64(2.5))),
+        ("a /= b; return a", (1j, np.float64(-0.0))),
+        ("a ** b", (np.array(True), 2)),
+        ("a ** b", (np.array(True), 3)),
         ("math.gcd(a, b)", (0, -(2**63) + 1)),
     ],
 )

@@ -75,8 +75,10 @@ def binary(f: FunctionLowering, operation: Operation, a: Value, b: Value) -> Val
     if not (is_scalar(a) and is_scalar(b)) or scalar_dtype(out) is None:
         return None
     x, y = f.number(a), f.number(b)
+    if isinstance(out, Py):  # of Python's numbers, or of a complex and a float64, which is a float of Python's
+        return python_arithmetic(f, operation, name, x, y)
     if x.weak and y.weak:
-        return python_arithmetic(f, operation, name, x, y) if isinstance(out, Py) else None
+        return None
     return numpy_scalar(f, operation, UFUNC_OF[name], [x, y])
 
 
@@ -139,8 +141,10 @@ def inplace(f: FunctionLowering, operation: Operation, a: Value, b: Value) -> Va
     if not (is_scalar(a) and is_scalar(b)) or scalar_dtype(out) is None:
         return None
     x, y = f.number(a), f.number(b)
+    if isinstance(out, Py):  # of Python's numbers, or of a complex and a float64, which is a float of Python's
+        return python_arithmetic(f, operation, operation.name[1:], x, y)
     if x.weak and y.weak:
-        return python_arithmetic(f, operation, operation.name[1:], x, y) if isinstance(out, Py) else None
+        return None
     return numpy_scalar(f, operation, UFUNC_OF[operation.name[1:]], [x, y])
 
 

@@ -77,8 +77,9 @@ def _binary_rule(symbol: str, fn: Callable[[Any, Any], Any]) -> Any:
                     return special
             found = numeric(s, t)
             squares = isinstance(s, Array) and s.dtype == bool and isinstance(t, Py) and t.cls is int
-            if symbol == "**" and squares and isinstance(found, Array):
-                return join(found, Array(np.dtype(np.int8), found.shape))  # NumPy squares to int8
+            if symbol == "**" and squares and isinstance(found, (Array, Scalar)):
+                int8 = np.dtype(np.int8)  # which is what NumPy squares to
+                return join(found, Array(int8, found.shape) if isinstance(found, Array) else Scalar(int8))
             return found
         _refuse_host(symbol, s, t)
         result = _sequences(symbol, s, t, numeric)
