@@ -191,7 +191,7 @@ class _Loop:
         if raises or operation.kwargs or array_type(target._ag_type) is None:
             raise _Dependent
         if operation.name == "set_item":
-            self.written.append(self._at(self._place(target), operation.args[1]))
+            self.written.append(self._at(target, operation.args[1]))
             return
         if operation.name[:1] != "i" or operation.name[1:] not in UFUNC_OF:
             raise _Dependent
@@ -201,24 +201,30 @@ class _Loop:
         self.places[id(operation.outputs[0])] = place
 
     def _item(self, operation: Operation) -> None:
-        place = self._at(self._place(operation.args[0]), operation.args[1])
+        place = self._at(operation.args[0], operation.args[1])
         out = operation.outputs[0]
         if unions.is_number_type(out._ag_type):
             self.read.append(place)
         else:  # it is read, or written, where it is used
             self.places[id(out)] = place
 
-    def _place(self, tensor: Tensor) -> Place:
-        while id(tensor) in self.same:
+    def _outer(self, tensor: Any) -> Any:
+        """The value from outside that a parameter stands for."""
+        while isinstance(tensor, Tensor) and id(tensor) in self.same:
             tensor = self.same[id(tensor)]
+        return tensor
+
+    def _place(self, tensor: Tensor) -> Place:
+        tensor = self._outer(tensor)
         if not isinstance(tensor, Tensor) or isinstance(tensor._ag_type, Const):
             return Place(self.f.roots.OUTSIDE)
         self.bases.setdefault(id(tensor), tensor)
         return self.places.get(id(tensor), Place(id(tensor)))
 
-    def _at(self, place: Place, index: Any) -> Place:
-        """The part of an array that an index picks."""
-        if place.line is not None or place.base in self.inside:
+    def _at(self, tensor: Tensor, index: Any) -> Place:
+        """The part of an array that an index picks; of a view that the turn made, that is all of the view."""
+        place = self._place(tensor)
+        if place.line is not None or place.base in self.inside or id(self._outer(tensor)) in self.places:
             return place
         for axis, part in enumerate(index if isinstance(index, tuple) else (index,)):
             if isinstance(part, slice):
@@ -234,9 +240,7 @@ class _Loop:
 
     def _line(self, leaf: Any, depth: int) -> Line | None:
         """An integer of Python as a line over the counter."""
-        while isinstance(leaf, Tensor) and id(leaf) in self.same:
-            leaf = self.same[id(leaf)]
-        leaf = _known(leaf)
+        leaf = _known(self._outer(leaf))
         if not isinstance(leaf, Tensor):
             return Line(0, (), leaf) if type(leaf) is int and abs(leaf) < FAR else None
         if leaf._ag_type != Py(int) or depth > DEPTH:

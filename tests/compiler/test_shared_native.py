@@ -448,9 +448,46 @@ def keeps_views(x: Any) -> Any:
     return out
 
 
+def a_view_in_a_turn(x: Any) -> Any:
+    out = np.ones(len(x) + 1)
+    for i in range(len(x)):
+        view = out[1:]
+        v = 0.0
+        for j in range(50):
+            v += x[i] * j
+        view[i] = v + out[i] * 0.5
+    return out
+
+
+def a_view_the_other_way_round(x: Any) -> Any:
+    out = np.ones(len(x))
+    for i in range(len(x)):
+        v = 0.0
+        for j in range(50):
+            v += x[i] * j
+        out[::-1][i] = v
+        out[i] = -v
+    return out
+
+
+def a_row_and_a_column(x: Any) -> Any:
+    out = np.ones((len(x), len(x)))
+    for i in range(len(x)):
+        v = 0.0
+        for j in range(50):
+            v += x[i] * j
+        row = out[5]
+        row[i] = v
+        out[i][5] = -v
+    return out
+
+
 @pytest.mark.parametrize(
     ("fn", "args"),
     [
+        (a_view_in_a_turn, (X,)),
+        (a_view_the_other_way_round, (X,)),
+        (a_row_and_a_column, (X[:700],)),
         (reads_the_one_before, (X,)),
         (reads_a_row_before, (RANDOM.standard_normal((700, 300)),)),
         (reads_through_a_view, (X,)),
