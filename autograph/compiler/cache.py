@@ -1,4 +1,4 @@
-"""Machine code on disk: what one process has compiled, the next ones only link.
+"""Machine code and converted functions on disk: what one process has made, the next ones only load.
 
 A file's name is a hash of all that its code depends on, so that a file is right or not there. Files are
 written beside their place and moved there, so that processes never see half a file; what cannot be read,
@@ -28,6 +28,9 @@ FORMAT = 1
 
 LIMIT = 256 << 20
 """Bytes that the folder may hold; beyond, the files that have not been used for longest go."""
+
+MOST = 1 << 14
+"""Files that it may hold, in the same way: small ones take time to list."""
 
 _SUFFIX = ".agc"
 _DIGEST = 16
@@ -130,7 +133,7 @@ def discard(name: str) -> None:
 
 
 def evict(folder: Path) -> None:
-    """Removes the files that were used least recently, until a tenth of the limit is free again."""
+    """Removes the files that were used least recently, until a tenth of the limits is free again."""
     found = []
     now = time.time()
     with os.scandir(folder) as entries:
@@ -141,12 +144,12 @@ def evict(folder: Path) -> None:
                     found.append((status.st_mtime, status.st_size, entry.path))
                 elif entry.name.endswith(".tmp") and now - status.st_mtime > _FRESH:
                     os.unlink(entry.path)  # its process died
-    size = sum(f[1] for f in found)
-    if size <= LIMIT:
+    size, count = sum(f[1] for f in found), len(found)
+    if size <= LIMIT and count <= MOST:
         return
     for _, length, path in sorted(found):
         with contextlib.suppress(OSError):
             os.unlink(path)
-        size -= length
-        if size <= LIMIT * 9 // 10:
+        size, count = size - length, count - 1
+        if size <= LIMIT * 9 // 10 and count <= MOST * 9 // 10:
             return

@@ -146,6 +146,15 @@ def test_the_least_recently_used_go_first(folder: Path, monkeypatch: pytest.Monk
     assert left == ["c00", "c14", "c15", "c16", "c17", "c18", "c19"]
 
 
+def test_many_small_files_go_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for i in range(20):
+        cache.store(f"c{i:02}", b"code")
+        os.utime(folder / f"c{i:02}.agc", (i + 1, i + 1))
+    monkeypatch.setattr(cache, "MOST", 10)
+    cache.evict(folder)
+    assert sorted(path.stem for path in folder.iterdir()) == [f"c{i}" for i in range(11, 20)]
+
+
 def test_temporary_files_of_dead_processes_go(folder: Path) -> None:
     cache.store("a", b"code")
     old, new = folder / "old.tmp", folder / "new.tmp"
