@@ -1101,6 +1101,8 @@ def position(
         n = replace(n, low=0)
     if n.low is not None and n.low >= 0 and not unsigned and f.dims.below(ir, dim):
         return ir
+    if f.shared is not None and not (is_constant or unsigned) and f.shared.front.inside(ir, dim):
+        return ir
     if f.quick is not None and not is_constant and f.quick.inside(n, dim):
         if not f.quick.wraps(n, dim):
             return ir

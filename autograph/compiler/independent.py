@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograph.compiler import unions
+from autograph.compiler import totals, unions
 from autograph.compiler.elementwise import ELEMENT, UFUNC_OF
 from autograph.compiler.lowering import FunctionLowering
 from autograph.compiler.values import array_type
@@ -48,6 +48,7 @@ class Turns(NamedTuple):
     """What is to be known of a loop whose turns are independent."""
 
     counter: int  # its position among what the loop carries
+    totals: tuple[int, ...]  # the positions of integers that turns add to
     last: bool  # what the last turn leaves in variables is used later
     lines: tuple[Line, ...]  # the indices at which turns write: in no two turns may they mean one element
     fixed: dict[int, Tensor]  # the tensors of their terms
@@ -102,7 +103,7 @@ class _Loop:
 
     def examine(self) -> Turns:
         f, operation, turn = self.f, self.operation, self.turn
-        last = False
+        last, sums = False, []
         assert turn.results is not None
         for i, param in enumerate(turn.params):
             if i == self.counter:
@@ -110,14 +111,17 @@ class _Loop:
             if turn.results[i] is param:
                 self.same[id(param)] = operation.args[i]
             elif f.uses.get(id(param)):
-                raise _Dependent
+                if not totals.is_total(f, operation, i):
+                    raise _Dependent
+                sums.append(i)
+                self.inside.add(id(param))
             else:
                 last = last or bool(f.uses.get(id(operation.outputs[i])))
         self.inside.add(id(turn.params[self.counter]))
         self._region(turn, raises=False)
         lines, seen, reads = self._conflicts()
         fixed = {key: self.fixed[key] for line in lines for key, _ in line.terms}
-        return Turns(self.counter, last, lines, fixed, reads, seen)
+        return Turns(self.counter, tuple(sums), last, lines, fixed, reads, seen)
 
     # -- what a turn does ------------------------------------------------------------------------------------
 

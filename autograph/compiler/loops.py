@@ -57,10 +57,8 @@ def lower(f: FunctionLowering, operation: Operation) -> None:
 def inits(f: FunctionLowering, operation: Operation) -> list[Value]:
     """What a loop carries before its first turn, or before those that threads have left."""
     values = [f.value_of(a) for a in operation.args]
-    counter = f.begun.get(id(operation))
-    if counter is not None:
-        test = operation.regions[0].ops[0]
-        values[next(i for i, p in enumerate(operation.regions[0].params) if p is test.args[0])] = counter
+    for i, value in f.begun.get(id(operation), {}).items():
+        values[i] = value
     return values
 
 

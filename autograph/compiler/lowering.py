@@ -335,7 +335,9 @@ class FunctionLowering:
         self.evaluated: dict[Any, Any] = {}
         self.quick: Any = None  # the quick copy of a counted loop, while it is written
         self.shared: Any = None  # the pieces of a loop that threads share, while they are written
-        self.begun: dict[int, Value] = {}  # where the counters of loops stand that threads have begun
+        self.begun: dict[
+            int, dict[int, Value]
+        ] = {}  # what loops carry that threads have begun, where it changed
         self.taken = ""  # what holds where the results of an arm are used that is computed in any case
         self.slot_sets: SlotSets = {}
         self.dims = Dimensions(self.b)
@@ -581,7 +583,7 @@ class FunctionLowering:
         raises because of the shapes of arrays, so their elements are not computed for it.
         """
         b = self.b
-        if good == "true" or b.holds(good):
+        if good == "true" or b.holds(good) or (self.shared is not None and self.shared.front.holds(good)):
             return
         bad, fine = b.label("bad"), b.label("fine")
         second = b.label("second") if rare or self.taken else bad

@@ -75,7 +75,9 @@ def binary(f: FunctionLowering, operation: Operation, a: Value, b: Value) -> Val
     if not (is_scalar(a) and is_scalar(b)) or scalar_dtype(out) is None:
         return None
     x, y = f.number(a), f.number(b)
-    if isinstance(out, Py):  # of Python's numbers, or of a complex and a float64, which is a float of Python's
+    if isinstance(
+        out, Py
+    ):  # of Python's numbers, or of a complex and a float64, which is a float of Python's
         return python_arithmetic(f, operation, name, x, y)
     if x.weak and y.weak:
         return None
@@ -141,7 +143,9 @@ def inplace(f: FunctionLowering, operation: Operation, a: Value, b: Value) -> Va
     if not (is_scalar(a) and is_scalar(b)) or scalar_dtype(out) is None:
         return None
     x, y = f.number(a), f.number(b)
-    if isinstance(out, Py):  # of Python's numbers, or of a complex and a float64, which is a float of Python's
+    if isinstance(
+        out, Py
+    ):  # of Python's numbers, or of a complex and a float64, which is a float of Python's
         return python_arithmetic(f, operation, operation.name[1:], x, y)
     if x.weak and y.weak:
         return None
@@ -364,6 +368,8 @@ def _integer(f: FunctionLowering, operation: Operation, name: str, x: Number, y:
     def number(ir: str, low: int | None = None, high: int | None = None) -> Number:
         return Number(out, INT, (ir,), low, high)
 
+    if f.shared is not None and name in ("add", "sub", "mul"):
+        x, y = f.shared.front.bounded(x), f.shared.front.bounded(y)
     line = None if f.quick is None else f.quick.combined(name, x, y)
     fits = f"{name} i64" if f.taken else f"{name} nsw i64"  # what is not taken may be wrong, but no poison
     if line is not None:

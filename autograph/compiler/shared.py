@@ -14,18 +14,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograph.compiler import costs, independent, parallel, threads, unions
+from autograph.compiler import costs, fronts, independent, parallel, threads, unions
+from autograph.compiler.fronts import NEAR, TERMS
 from autograph.compiler.independent import Turns
 from autograph.compiler.ir import Phi, float_literal
 from autograph.compiler.lowering import POLL, FunctionLowering
 from autograph.compiler.values import Known, Number, Value
 from autograph.graph.graph import Operation
 from autograph.graph.types import Const, Py
-
-NEAR = 1 << 30
-"""Integers of which indices are made are compared with this before the loop, so that no sum overflows."""
-TERMS = 4
-"""Fixed integers in an index, at most."""
 
 LIGHT = 60
 """Turns with less work, without a loop inside, are not worth a second copy of them."""
@@ -43,6 +39,7 @@ class Pieces:
         self.poll = f.b.alloca("i32", 4)
         self.turn = ""  # the counter
         self.failing, self.ending = f.b.label("failing"), f.b.label("ending")
+        self.front = fronts.Front(f)
 
     def look(self, turn: str = "") -> None:
         """Ends the piece where it is no longer needed."""
@@ -76,6 +73,8 @@ def lower(f: FunctionLowering, operation: Operation) -> None:
     )
     if first is None or bound is None or {first.dtype.str[1:], bound.dtype.str[1:]} != {"i8"}:
         return
+    if any(_is_known(n) and abs(int(n.ir)) > NEAR for n in (first, bound)):
+        return
     cost = costs.Cost(f, operation, found.counter, (first, bound))
     if not cost.nested and isinstance(cost.turn, float) and cost.turn < LIGHT:
         return
@@ -100,17 +99,17 @@ class _Sharing:
         self, f: FunctionLowering, operation: Operation, turns: Turns, first: Number, bound: Number
     ) -> None:
         self.f, self.operation, self.turns, self.first, self.bound = f, operation, turns, first, bound
+        self.front: Any = None
 
     def emit(self, cost: costs.Cost) -> None:
         f, b = self.f, self.f.b
-        state = b.alloca(f"[{threads.STATE_SIZE} x i8]", 16)
+        size = threads.STATE_SIZE + 8 * len(self.turns.totals)
+        state = b.alloca(f"[{size} x i8]", 16)
         part = self._part(state)
         if part is None:
             return
         name, captured = part
-        stop = f.plus(self.bound.ir, -1) if self.turns.last and not _is_known(self.bound) else self.bound.ir
-        if self.turns.last and _is_known(self.bound):
-            stop = str(int(self.bound.ir) - 1)
+        stop = str(f.plus(_operand(self.bound.ir), -1)) if self.turns.last else self.bound.ir
         tests = self._tests()
         turn = cost.emitted()
         before = b.block
@@ -126,6 +125,8 @@ class _Sharing:
         b.branch(holds, share, serial)
         b.start(share)
         given = parallel.structure(f, captured)
+        for k in range(len(self.turns.totals)):
+            b.emit(f"store i64 0, ptr {f.at(state, threads.STATE_SIZE + 8 * k)}")
         each = b.call("i64", "llvm.fptosi.sat.i64.f64", f"double {turn}")
         numbers = (f"i64 {count}", f"i64 {each}")
         ended = b.call("i1", "ag_turns", f"ptr @{name}", f"ptr {given}", f"ptr {state}", *numbers)
@@ -134,47 +135,56 @@ class _Sharing:
         b.start(raised)
         f.fail(f.compilation.sites.number(self.operation))
         b.start(on)
-        failed = b.value(f"load i64, ptr {state}")
-        reached = b.call("i64", "llvm.smin.i64", f"i64 {failed}", f"i64 {stop}")
+        changed = self._changed(state, stop)
         b.jump(serial)
         b.start(serial)
-        counter = b.phi("i64")
-        counter.incoming += [(self.first.ir, before), (reached, on)]
-        f.begun[id(self.operation)] = Number(Py(int), self.first.dtype, (counter.name,), self.first.low)
+        begun = f.begun[id(self.operation)] = {}
+        for i, (old, new) in changed.items():
+            phi = b.phi("i64")
+            phi.incoming += [(old.ir, before), (new, on)]
+            low, high = (
+                (old.low, None) if i == self.turns.counter else f.bounds(self.operation.regions[0].params[i])
+            )
+            begun[i] = Number(old.type, old.dtype, (phi.name,), low, high)
         f.compilation.shared.append(self.operation)
         f.note("loop: threads share its turns")
         b.heavy = True
 
+    def _changed(self, state: str, stop: str) -> dict[int, tuple[Number, str]]:
+        """What is carried before and after what the threads did: where a turn failed, no sum is of use."""
+        f, b = self.f, self.f.b
+        failed = b.value(f"load i64, ptr {state}")
+        if not self.turns.totals:
+            reached = b.call("i64", "llvm.smin.i64", f"i64 {failed}", f"i64 {stop}")
+            return {self.turns.counter: (self.first, reached)}
+        done = b.value(f"icmp eq i64 {failed}, {threads.NEVER}")
+        found = {
+            self.turns.counter: (self.first, b.value(f"select i1 {done}, i64 {stop}, i64 {self.first.ir}"))
+        }
+        for k, i in enumerate(self.turns.totals):
+            t = self.operation.regions[0].params[i]._ag_type
+            old = unions.like(f, f.value_of(self.operation.args[i]), t)
+            added = b.value(f"load i64, ptr {f.at(state, threads.STATE_SIZE + 8 * k)}")
+            new = b.value(f"add i64 {old.ir}, {added}")
+            found[i] = old, b.value(f"select i1 {done}, i64 {new}, i64 {old.ir}")
+        return found
+
     def _tests(self) -> list[str]:
-        """What must hold so that no two turns write one element: where indices are negative, all are."""
-        b = self.f.b
-        tests: dict[str, None] = {}
-        last = str(self.f.plus(_operand(self.bound.ir), -1))
-
-        def near(ir: str) -> None:
-            if ir.startswith("%"):
-                shifted = b.value(f"add i64 {ir}, {NEAR}")
-                tests[b.value(f"icmp ule i64 {shifted}, {2 * NEAR}")] = None
-
-        near(self.first.ir)
-        near(self.bound.ir)
-        for line in self.turns.lines:
-            natural = self.first.low is not None and self.first.low >= 0
+        """What must hold so that no two turns write one element, and no index is wrong."""
+        b, natural = self.f.b, self.first.low is not None and self.first.low >= 0
+        front = fronts.Tests(self.f, self.front, self.first.ir, self.bound.ir)
+        for line in self.turns.lines:  # where indices are negative, all are
             if natural and line.factor > 0 and not line.terms and line.offset >= 0:
                 continue
-            fixed = str(line.offset)
+            fixed = {"": line.offset}
             for key, factor in line.terms:
-                number = self.f.number(self.f.value_of(self.turns.fixed[key]))
-                near(number.ir)
-                fixed = b.value(f"add i64 {fixed}, {b.value(f'mul i64 {number.ir}, {factor}')}")
-            ends = [
-                b.value(f"add i64 {fixed}, {b.value(f'mul i64 {i}, {line.factor}')}")
-                for i in (self.first.ir, last)
-            ]
+                name = self.f.number(self.f.value_of(self.turns.fixed[key])).ir
+                fixed[name] = fixed.get(name, 0) + factor
+            ends = [front.sum({**fixed, end: line.factor}) for end in (fronts.FIRST, fronts.LAST)]
             low, high = ends if line.factor > 0 else reversed(ends)
             pair = b.value(f"icmp sge i64 {low}, 0"), b.value(f"icmp slt i64 {high}, 0")
-            tests[b.value(f"or i1 {pair[0]}, {pair[1]}")] = None
-        return list(tests)
+            front.tests[b.value(f"or i1 {pair[0]}, {pair[1]}")] = None
+        return list(front.tests)
 
     # -- the pieces ------------------------------------------------------------------------------------------
 
@@ -221,6 +231,7 @@ class _Sharing:
     def _piece(self, state: str, begin: str, end: str) -> None:
         f, b, turns = self.f, self.f.b, self.turns
         pieces = f.shared = Pieces(f, state)
+        self.front = pieces.front
         f.targets = [pieces.failing]
         b.emit(f"store i32 {POLL}, ptr {pieces.poll}")
         start = b.value(f"add nsw i64 {self.first.ir}, {begin}")
@@ -231,17 +242,24 @@ class _Sharing:
         b.start(loop)
         phi = b.phi("i64")
         phi.incoming.append((start, before))
-        pieces.turn = phi.name
+        pieces.turn = pieces.front.turn = phi.name
+        sums = {i: b.phi("i64") for i in turns.totals}
+        for total in sums.values():
+            total.incoming.append(("0", before))
         b.branch(b.value(f"icmp slt i64 {phi.name}, {stop}"), body, done)
         work = b.label("work")
         b.start(work, after=b.block)
         b.heavy = False
-        self._enter(phi, work)
+        self._enter(phi, sums, work)
         if not f.region(self.operation.regions[1]):
             raise _Left
         f.flush()
         if b.block in b.dominators.dead:
             raise _Left
+        for i, total in sums.items():
+            total.incoming.append(
+                (f.number(f.value_of((self.operation.regions[1].results or ())[i])).ir, b.block)
+            )
         phi.incoming.append((b.value(f"add nsw i64 {phi.name}, 1"), b.block))
         b.jump(loop)
         b.start(body)
@@ -256,17 +274,24 @@ class _Sharing:
         b.start(pieces.ending)
         b.emit("ret void")
         b.start(done)
+        for k, total in enumerate(sums.values()):
+            place = f.at(state, threads.STATE_SIZE + 8 * k)
+            b.emit(f"%{b.prefix}old{k} = atomicrmw add ptr {place}, i64 {total.name} seq_cst")
 
-    def _enter(self, phi: Phi, work: str) -> None:
+    def _enter(self, phi: Phi, sums: dict[int, Phi], work: str) -> None:
         """What is known in a turn: the counter, and what never changes."""
         f, b = self.f, self.f.b
         head, turn = self.operation.regions
         given = [f.value_of(a) for a in self.operation.args]
-        high = None if self.bound.high is None else self.bound.high - 1
-        counter = Number(Py(int), self.first.dtype, (phi.name,), self.first.low, high)
+        low = -NEAR if self.first.low is None else max(self.first.low, -NEAR)  # it was looked at before
+        high = NEAR if self.bound.high is None else min(self.bound.high - 1, NEAR)
+        counter = Number(Py(int), self.first.dtype, (phi.name,), low, high)
         for i, (param, inner) in enumerate(zip(head.params, turn.params)):
             if i == self.turns.counter:
                 value: Value = counter
+            elif i in sums:
+                dtype = f.number(unions.like(f, given[i], param._ag_type)).dtype
+                value = Number(param._ag_type, dtype, (sums[i].name,), *f.bounds(param))
             elif isinstance(param._ag_type, Const):
                 value = Known(param._ag_type.value)
             elif turn.results is not None and turn.results[i] is not inner:
@@ -279,8 +304,7 @@ class _Sharing:
         test = b.value(f"icmp slt i64 {phi.name}, {self.bound.ir}")
         b.true.setdefault(test, []).append(work)
         f.dims.less(test)
-        if counter.low is not None:
-            f.dims.note(counter.ir, counter.low, 2**62 if counter.high is None else counter.high)
+        f.dims.note(counter.ir, low, high)
 
 
 def _operand(ir: str) -> Any:

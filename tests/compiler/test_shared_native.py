@@ -179,6 +179,55 @@ def with_a_start(x: Any, start: int, shift: int) -> Any:
     return out
 
 
+def kernel(x: Any, out: Any, n: int, m: int) -> None:
+    for i in range(n):
+        v = 0.0
+        for j in range(m):
+            v += x[j + 1] * i
+        out[i + 1] = v
+
+
+def stencil(a: Any, out: Any, n: int, m: int) -> None:
+    for i in range(1, n - 1):
+        for j in range(1, m - 1):
+            out[i, j] = 0.25 * (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1])
+
+
+def triangles(a: Any, out: Any, n: int) -> None:
+    for i in range(n):
+        for j in range(i + 1):
+            s = 0.0
+            for k in range(j):
+                s += a[i, k] * a[j, n - 1 - k]
+            out[n - 1 - i, j] += s
+
+
+def totals_of_turns(x: Any, k: Any) -> Any:
+    out, count, steps, whole = np.zeros(len(x)), 5, 0, np.int64(7)
+    for i in range(len(x)):
+        t = 0.0
+        while t < x[i]:
+            t += 0.5
+            steps += 1
+        if t > 30.0:
+            count += 2
+        elif t > 10.0:
+            count -= 1
+        whole += k[i]
+        whole = whole - 3
+        out[i] = t
+    return out, count, steps, whole
+
+
+def only_counts(x: Any) -> Any:
+    found = 0
+    for i in range(len(x)):
+        for j in range(len(x)):
+            if x[i] * x[j] > 900.0:
+                found += 1
+    return found
+
+
 def counted_by_hand(x: Any) -> Any:
     out, i = np.zeros(len(x)), 0
     while i < len(x):
@@ -207,6 +256,11 @@ SHARED: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (two_arrays, (X,)),
     (with_a_start, (X, 7, 11)),
     (with_a_start, (X, 7, -7)),
+    (kernel, (X, np.zeros(1000), 900, 400)),
+    (stencil, (RANDOM.standard_normal((400, 300)), np.ones((500, 600)), 400, 300)),
+    (triangles, (RANDOM.standard_normal((130, 120)), np.ones((120, 120)), 120)),
+    (totals_of_turns, (X, RANDOM.integers(2**61, 2**62, 3000))),
+    (only_counts, (X[:700],)),
     (counted_by_hand, (X,)),
 ]
 
@@ -261,7 +315,7 @@ def test_results_do_not_depend_on_the_number_of_threads(
     assert check(fn, args)
     monkeypatch.setenv("AUTOGRAPH_BACKEND", "interpreter")
     small = tuple(a[:9] if isinstance(a, np.ndarray) and a.ndim == 1 else a for a in args)
-    if fn is not any_index:
+    if fn not in (any_index, kernel, stencil, triangles, totals_of_turns):
         equal(run(ag.to_graph(fn), small), run(fn, small))
 
 
@@ -296,6 +350,31 @@ def test_loops_that_run_no_turn_or_one() -> None:
     threads.use(3)
     for n, m in ((0, 10**6), (1, 10**6), (-5, 10), (2, 10**6), (5, 10**6), (5, 0)):
         equal(run(compiled, (np.zeros(5), n, m)), run(rows, (np.zeros(5), n, m)))
+
+
+def test_what_goes_wrong_is_found_before_the_loop() -> None:
+    """Indices that leave an array, or count from its end, are left to the loop in order."""
+    a = RANDOM.standard_normal((200, 200))
+    cases: list[tuple[Any, list[tuple[Any, ...]]]] = [
+        (kernel, [(X, X.copy(), n, m) for n, m in ((3000, 50), (2999, 50), (50, 3000), (50, 2999), (-3, 9))]),
+        (stencil, [(a, a.copy(), n, m) for n, m in ((200, 200), (201, 200), (200, 201), (2, 500), (300, 2))]),
+        (triangles, [(a, a.copy(), n) for n in (200, 201, 0, 1)]),
+    ]
+    threads.use(3)
+    for fn, rows in cases:
+        compiled = ag.to_graph(fn)
+        for args in rows:
+            mine, plain = copied(args), copied(args)
+            errors = []
+            for f, given in ((compiled, mine), (fn, plain)):
+                try:
+                    f(*given)
+                    errors.append("")
+                except IndexError as error:
+                    errors.append(str(error))
+            assert errors[0] == errors[1]
+            for x, y in zip(mine, plain):
+                np.testing.assert_array_equal(x, y)
 
 
 # -- loops whose turns depend on each other ------------------------------------------------------------------
@@ -419,6 +498,35 @@ def swaps(x: Any) -> Any:
     return a, b
 
 
+def looks_at_a_total(x: Any) -> Any:
+    out, count = np.zeros(len(x)), 0
+    for i in range(len(x)):
+        for j in range(50):
+            out[i] += x[i] * j
+        if count < 10:
+            count += 1
+    return out, count
+
+
+def doubles_a_total(x: Any) -> Any:
+    out, count = np.zeros(len(x)), 1
+    for i in range(len(x)):
+        for j in range(50):
+            out[i] += x[i] * j
+        if x[i] > 59.5:
+            count = count + count % 3
+    return out, count
+
+
+def may_overflow(x: Any, k: int) -> Any:
+    out, total = np.zeros(len(x)), 0
+    for i in range(len(x)):
+        for j in range(50):
+            out[i] += x[i] * j
+        total += k * i
+    return out, total
+
+
 def appends(x: Any) -> Any:
     out, found = np.zeros(len(x)), []
     for i in range(len(x)):
@@ -499,6 +607,9 @@ def a_row_and_a_column(x: Any) -> Any:
         (carries_a_float, (X,)),
         (carries_the_one_before, (X,)),
         (swaps, (X,)),
+        (looks_at_a_total, (X,)),
+        (doubles_a_total, (X,)),
+        (may_overflow, (X, 3)),
         (appends, (X,)),
         (prints, (X,)),
         (keeps_views, (X,)),
@@ -579,6 +690,36 @@ def test_the_first_turn_that_raises_is_the_one() -> None:
             with pytest.raises(ValueError, match="turn") as other:
                 raises_at(X, first, second)
             assert str(mine.value) == str(other.value)
+
+
+def test_totals_before_an_exception() -> None:
+    def counts(x: Any, bad: int) -> Any:
+        out, count = np.zeros(len(x)), 0
+        for i in range(len(x)):
+            t = 0.0
+            while t < x[i]:
+                t += 0.5
+                count += 1
+            if i == bad:
+                raise ValueError(f"turn {i}")
+            out[i] = t
+        return out, count
+
+    def around(x: Any, bad: int) -> Any:
+        try:
+            return counts(x, bad)
+        except ValueError as error:
+            return str(error), bad
+
+    compiled = ag.to_graph(counts)
+    threads.use(3)
+    for bad in (-1, 20, 2999):
+        equal(run(ag.to_graph(around), (X, bad)), run(around, (X, bad)))
+        if bad >= 0:
+            with pytest.raises(ValueError, match=f"turn {bad}"):
+                compiled(X, bad)
+    equal(run(compiled, (X, -1)), run(counts, (X, -1)))
+    assert is_shared(compiled, (X, -1))
 
 
 def test_an_index_error_in_the_middle() -> None:
