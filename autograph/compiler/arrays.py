@@ -272,7 +272,7 @@ def build(f: FunctionLowering, operation: Operation, op: Map, values: list[Any])
         return store_together(f, f.fusion.together[id(out)], lazy)
     kept = shared and id(out) not in f.fusion.fused and not f.waits(out)
     if kept or cost > 400 or size > LONGEST:
-        return materialize(f, lazy)
+        return materialize(f, lazy, set(), done=True)
     return lazy
 
 
@@ -280,15 +280,43 @@ def store_together(f: FunctionLowering, tensors: list[Tensor], last: Lazy) -> Me
     """Stores the arrays that were put off to be computed in one loop, and gives the last of them."""
     waiting = [(t, v) for t in tensors[:-1] if isinstance(v := f.env.get(id(t)), Lazy)]
     scalar = width_for(last, last.dtype) == 1
-    fitting = [v for _, v in waiting if v.dims == last.dims and (width_for(v, v.dtype) == 1) == scalar]
-    if len(_unlike([*fitting, last])) > LONGEST:
+    fitting = [(t, v) for t, v in waiting if v.dims == last.dims and (width_for(v, v.dtype) == 1) == scalar]
+    if len(_unlike([*(v for _, v in fitting), last])) > LONGEST:
         fitting = []
-    targets = [allocate(f, v.dtype, v.dims) for v in [*fitting, last]]
-    fill_all(f, targets, [*fitting, last])
-    stored = dict(zip(map(id, fitting), targets))
+    together = {id(t) for t, _ in fitting}
     for t, v in waiting:
-        f.env[id(t)] = f._rooted(stored[id(v)] if id(v) in stored else materialize(f, v), t)
+        if id(t) not in together:
+            f.env[id(t)] = f._rooted(materialize(f, v), t)
+    values = [*(v for _, v in fitting), last]
+    targets = targets_for(f, values, together, True)
+    fill_all(f, targets, values)
+    for (t, _), target in zip(fitting, targets):
+        f.env[id(t)] = f._rooted(target, t)
     return targets[-1]
+
+
+def targets_for(f: FunctionLowering, values: list[Any], tensors: set[int], done: bool) -> list[Memory]:
+    """New arrays for the values of tensors: in place of those that are read here for the last time."""
+    spare: list[Memory] = []
+    if any(map(_may_be_large, values)):
+        sources = _sources(values)
+        read = [x for x in sources if isinstance(x, Memory)]
+        anywhere = {m.slot for x in sources if isinstance(x, Computed) for a in x.args for m in read_by(a)}
+        for m in read:
+            alike = all(_same(x, m) for x in read if x.slot == m.slot)
+            if m.contiguous and m.slot not in anywhere and alike and all(m.slot != s.slot for s in spare):
+                spare += [m] if m.dims == values[-1].dims and f.is_spare(m, tensors, done) else []
+    targets = []
+    for v in values:
+        instead = next((m for m in spare if m.dtype == v.dtype), None)
+        spare = [m for m in spare if m is not instead]
+        targets.append(allocate(f, v.dtype, v.dims, instead=instead))
+    return targets
+
+
+def _may_be_large(v: Lazy) -> bool:
+    size = _size(v)
+    return size is None or size * v.dtype.itemsize >= buffers.LEAST
 
 
 def _unlike(values: list[Any]) -> list[Lazy]:
@@ -489,10 +517,17 @@ def store(f: FunctionLowering, lanes: Lanes, m: Memory, index: list[str], parts:
 
 
 def allocate(
-    f: FunctionLowering, dtype: np.dtype[Any], dims: tuple[Any, ...], operation: Operation | None = None
+    f: FunctionLowering,
+    dtype: np.dtype[Any],
+    dims: tuple[Any, ...],
+    operation: Operation | None = None,
+    instead: Memory | None = None,
 ) -> Memory:
-    """A new array object, its elements not set."""
+    """A new array object, its elements not set; or another one, if that turns out to be nobody else's."""
     b = f.b
+    slot = f.new_slot()
+    if instead is not None:
+        f.set_slot(slot, "null")  # in a loop it may be that array which is there
     shape = b.alloca(f"[{max(len(dims), 1)} x i64]")
     for axis, d in enumerate(dims):
         b.emit(f"store i64 {d}, ptr {f.at(shape, 8 * axis)}")
@@ -500,7 +535,10 @@ def allocate(
     kind = f.object_constant(np.ndarray)
     how = [f"ptr {kind}", f"ptr {descr}", f"i32 {len(dims)}", f"ptr {shape}"]
     known = math.prod(dims) * dtype.itemsize if all(isinstance(d, int) for d in dims) else buffers.LEAST
-    if known < buffers.LEAST:
+    if instead is not None and instead.slot is not None:
+        place = f.slot_pointer(instead.slot)
+        pointer = b.call("ptr", "ag_again", *how, f"i64 {dtype.itemsize}", f"ptr {place}")
+    elif known < buffers.LEAST:
         pointer = b.call("ptr", "ag_array_new", *how, "ptr null", "ptr null", "i32 0", "ptr null")
     else:
         pointer = b.call("ptr", "ag_large", *how, f"i64 {dtype.itemsize}")
@@ -509,7 +547,6 @@ def allocate(
     b.start(bad)
     f.fail(f.compilation.sites.number(operation) if operation is not None else -1)
     b.start(good)
-    slot = f.new_slot()
     f.apart.add(slot)
     f.set_slot(slot, pointer)
     data = b.value(f"load ptr, ptr {f.at(pointer, 16)}", "data")
@@ -901,8 +938,9 @@ def lasting(f: FunctionLowering, v: Value) -> Memory:
     return _copied(f, m) if m.slot is None else m
 
 
-def materialize(f: FunctionLowering, v: Lazy, tensor: Tensor | None = None) -> Memory:
-    target = allocate(f, v.dtype, v.dims)
+def materialize(f: FunctionLowering, v: Lazy, tensors: set[int] | None = None, done: bool = False) -> Memory:
+    """Stores a value that was put off; if it is that of known tensors, maybe in place of what it reads."""
+    target = allocate(f, v.dtype, v.dims) if tensors is None else targets_for(f, [v], tensors, done)[0]
     fill(f, target, v)
     return target
 

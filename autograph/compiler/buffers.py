@@ -12,10 +12,14 @@ from __future__ import annotations
 
 import sys
 
-NAMES = ("ag_large",)
-"""`ag_large` makes an array as `ag_array_new`: of a type, dtype, rank, shape, and bytes of an element."""
+NAMES = ("ag_large", "ag_again")
+"""`ag_large` makes an array as `ag_array_new`: of a type, dtype, rank, shape, and bytes of an element.
+`ag_again` takes the array in a slot instead, if it is such a one and nobody else has it."""
 
-DECLARATIONS = {"ag_large": "declare ptr @ag_large(ptr, ptr, i32, ptr, i64)"}
+DECLARATIONS = {
+    "ag_large": "declare ptr @ag_large(ptr, ptr, i32, ptr, i64)",
+    "ag_again": "declare ptr @ag_again(ptr, ptr, i32, ptr, i64, ptr)",
+}
 
 LEAST = 128 << 10
 """Arrays of at least so many bytes are large: smaller blocks the C library keeps itself."""
@@ -188,6 +192,65 @@ theirs:
 failed:
   call void @Py_DecRef(ptr %descr)
   ret ptr null
+}
+
+; Its flags say that it is contiguous, aligned and writeable and owns its memory, besides at most an order.
+define ptr @ag_again(ptr %type, ptr %descr, i32 %rank, ptr %shape, i64 %size, ptr %place) {
+entry:
+  %old = load ptr, ptr %place
+  %none = icmp eq ptr %old, null
+  br i1 %none, label %new, label %look
+look:
+  %references = load i32, ptr %old
+  %alone = icmp eq i32 %references, 1
+  %tp = getelementptr i8, ptr %old, i64 8
+  %t = load ptr, ptr %tp
+  %exact = icmp eq ptr %t, %type
+  %rp = getelementptr i8, ptr %old, i64 24
+  %r = load i32, ptr %rp
+  %axes = icmp eq i32 %r, %rank
+  %bp = getelementptr i8, ptr %old, i64 48
+  %base = load ptr, ptr %bp
+  %own = icmp eq ptr %base, null
+  %dp = getelementptr i8, ptr %old, i64 56
+  %d = load ptr, ptr %dp
+  %same = icmp eq ptr %d, %descr
+  %fp = getelementptr i8, ptr %old, i64 64
+  %f = load i32, ptr %fp
+  %bits = and i32 %f, -3
+  %plain = icmp eq i32 %bits, 1285
+  %wp = getelementptr i8, ptr %old, i64 72
+  %weak = load ptr, ptr %wp
+  %unseen = icmp eq ptr %weak, null
+  %a = and i1 %alone, %exact
+  %b = and i1 %axes, %own
+  %c = and i1 %same, %plain
+  %ab = and i1 %a, %b
+  %cu = and i1 %c, %unseen
+  %good = and i1 %ab, %cu
+  %sp = getelementptr i8, ptr %old, i64 32
+  %dims = load ptr, ptr %sp
+  %n = zext i32 %rank to i64
+  br i1 %good, label %head, label %new
+head:
+  %i = phi i64 [ 0, %look ], [ %next, %turn ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %turn, label %take
+turn:
+  %ap = getelementptr i64, ptr %dims, i64 %i
+  %av = load i64, ptr %ap
+  %cp = getelementptr i64, ptr %shape, i64 %i
+  %cv = load i64, ptr %cp
+  %next = add i64 %i, 1
+  %equal = icmp eq i64 %av, %cv
+  br i1 %equal, label %head, label %new
+take:
+  store ptr null, ptr %place
+  call void @Py_DecRef(ptr %descr)
+  ret ptr %old
+new:
+  %made = call ptr @ag_large(ptr %type, ptr %descr, i32 %rank, ptr %shape, i64 %size)
+  ret ptr %made
 }
 """
 

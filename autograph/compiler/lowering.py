@@ -11,6 +11,7 @@ whole compilation starts again; choices only grow.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -343,6 +344,10 @@ class FunctionLowering:
         self.dims = Dimensions(self.b)
         self.apart: set[int] = set()  # slots of arrays whose elements surely share no memory
         self.fusion = fusing.fusion(graph)
+        self.ends: dict[int, tuple[int, dict[int, float]]] | None = None  # of `_ends`, when asked for
+        self.late: dict[
+            int, int
+        ] = {}  # by tensor: the place of the last operation with which a reader is lowered
         # how many functions an array that is put off takes, and whether one of them is read several times
         self.sizes: dict[int, tuple[Lazy, int, bool]] = {}
         self.depth = 0
@@ -1009,8 +1014,8 @@ class FunctionLowering:
         if self.shared is not None and region.results is None:
             self.b.jump(self.targets[-1])
             return False
-        dying = _dying(region)
         groups, grouped = self._row_groups(region)
+        dying = _dying(region, self.late)
         waiting: list[Tensor] = []
         for position, operation in enumerate(region.ops):
             if id(operation) in groups and groups[id(operation)]:
@@ -1053,6 +1058,10 @@ class FunctionLowering:
         from autograph.compiler import rows
 
         groups = rows.plan(self, region)
+        for position, operation in enumerate(region.ops if groups else ()):
+            if id(operation) in groups:
+                for t in [t for o in groups[id(operation)].operations for t in o.inputs]:
+                    self.late[id(t)] = max(position, self.late.get(id(t), 0))
         return groups, {id(o) for g in groups.values() for o in g.operations[:-1]}
 
     def _row_group(self, group: Any) -> None:
@@ -1075,6 +1084,19 @@ class FunctionLowering:
             used = {slot for other in self.env.values() for slot in _slots(other, self.slot_sets)}
             for slot in sorted(large - used):
                 self.set_slot(slot, "null")
+
+    def is_spare(self, m: Memory, stored: set[int], done: bool) -> bool:
+        """Whether nobody reads an array after some tensors are stored; `done`: nor the operation here."""
+        if self.quick is not None or m.slot is None or self.current is None:
+            return False
+        if self.ends is None:
+            self.ends = _ends(self.graph)
+        position, last = self.ends[id(self.current)]
+        return not any(
+            m.slot in _slots(value, self.slot_sets)
+            for key, value in self.env.items()
+            if key not in stored and max(last.get(key, math.inf), self.late.get(key, -1)) >= position + done
+        )
 
     def virtual_items(self, leaf: Any) -> tuple[Value, ...] | None:
         from autograph.compiler import containers
@@ -1210,7 +1232,7 @@ class FunctionLowering:
             if id(tensor) in kept:
                 self.pending.append(tensor)
                 continue
-            self.env[id(tensor)] = self._rooted(arrays.materialize(self, value), tensor)
+            self.env[id(tensor)] = self._rooted(arrays.materialize(self, value, {id(tensor)}), tensor)
 
     # -- joins -----------------------------------------------------------------------------------------------
 
@@ -1548,8 +1570,8 @@ def _may_be_float(t: Any, seen: frozenset[int] = frozenset()) -> bool:
 REMOVABLE = frozenset({"range", "range_length", "range_item", "len", "ndarray.shape"})
 
 
-def _dying(region: Region) -> dict[int, list[Tensor]]:
-    """The results of a region's operations, by the position of the operation that uses them last."""
+def _dying(region: Region, late: dict[int, int]) -> dict[int, list[Tensor]]:
+    """The results of a region's operations, by the position of the last one that uses them, or `late`."""
     last: dict[int, int] = {}
     made: dict[int, Tensor] = {}
     for position, operation in enumerate(region.ops):
@@ -1564,8 +1586,32 @@ def _dying(region: Region) -> dict[int, list[Tensor]]:
             last.pop(id(leaf), None)
     dying: dict[int, list[Tensor]] = {}
     for key, position in last.items():
-        dying.setdefault(position, []).append(made[key])
+        dying.setdefault(max(position, late.get(key, 0)), []).append(made[key])
     return dying
+
+
+def _ends(graph: Graph) -> dict[int, tuple[int, dict[int, float]]]:
+    """By operation: its place in its region, and where the tensors of the region are used there last.
+
+    With the body of a loop, the tensors of the loop's test and its results are such that are not used.
+    """
+    found: dict[int, tuple[int, dict[int, float]]] = {}
+
+    def walk(region: Region, others: Iterable[Tensor]) -> None:
+        last: dict[int, float] = {id(t): -1 for t in (*region.params, *others)}
+        for position, operation in enumerate(region.ops):
+            last.update({id(t): position for t in operation.outputs})
+            last.update({id(t): position for t in _all_inputs(operation) if id(t) in last})
+            found[id(operation)] = position, last
+            for nested in operation.regions:
+                is_turn = operation.name == "while_loop" and nested is operation.regions[1]
+                head = operation.regions[0]
+                tests = [*head.params, *(t for o in head.ops for t in o.outputs), *operation.outputs]
+                walk(nested, tests if is_turn else ())
+        last.update({id(t): math.inf for t in leaves(region.results or ()) if isinstance(t, Tensor)})
+
+    walk(graph.body, ())
+    return found
 
 
 def _all_inputs(operation: Operation) -> Iterator[Tensor]:

@@ -9,6 +9,7 @@ import pytest
 
 import autograph as ag
 from autograph.compiler import backend
+from tests.compiler.comparing import check
 
 
 @pytest.fixture(autouse=True)
@@ -90,3 +91,18 @@ def test_backend_names_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTOGRAPH_BACKEND", "fast")
     with pytest.raises(ValueError, match="AUTOGRAPH_BACKEND is 'fast'"):
         backend.backend()
+
+
+def test_what_a_group_reads_is_there_when_it_is_computed() -> None:
+    def fn(x: Any, y: Any) -> Any:
+        t = x * 2
+        s = t.max()
+        m = t.max(-1, keepdims=True)
+        w = np.cumsum(y[0])
+        u = x * 3
+        v = u * u + u.min()
+        return y - m, w, s, v
+
+    for side in (20, 300):
+        x, y = np.random.default_rng(0).normal(size=(2, side, side))
+        check(fn, x, y, native=False)
