@@ -36,10 +36,13 @@ _FLAGS = re.compile(r"\b(?:nuw|nsw|exact|disjoint|nneg) ")
 
 
 class Front:
-    """What is found while the turns are written, and is to be looked at before the loop."""
+    """What is found while the turns are written, and is to be looked at before the loop.
 
-    def __init__(self, f: FunctionLowering) -> None:
-        self.f = f
+    Nothing is, unless it is `wanted`: where a turn does not do what is checked, the loop would run in order.
+    """
+
+    def __init__(self, f: FunctionLowering, wanted: bool) -> None:
+        self.f, self.wanted = f, wanted
         self.turn = ""  # the counter
         self.moved: dict[str, str] = {}  # instructions of a turn that are written before the loop, in order
         self.near: dict[str, None] = {}
@@ -51,14 +54,14 @@ class Front:
 
     def holds(self, test: str) -> bool:
         """Whether a test is the same in all turns: then it is made before the loop."""
-        if not self._is_fixed(test):
+        if not (self.wanted and self._is_fixed(test)):
             return False
         self.true[test] = None
         return True
 
     def inside(self, ir: str, dim: Any) -> bool:
         """Whether it is looked at before the loop that an index is in range."""
-        ends = self._ends(ir) if self._is_fixed(str(dim)) else None
+        ends = self._ends(ir) if self.wanted and self._is_fixed(str(dim)) else None
         if ends is None:
             return False
         self.ranges[tuple(ends[0].items()), tuple(ends[1].items()), str(dim)] = None
@@ -66,7 +69,7 @@ class Front:
 
     def bounded(self, n: Number) -> Number:
         """The same number, with bounds where it has none."""
-        if n.dtype.str[1:] != "i8" or (n.low is not None and n.high is not None):
+        if not self.wanted or n.dtype.str[1:] != "i8" or (n.low is not None and n.high is not None):
             return n
         ends = self._ends(n.ir)
         if ends is None:

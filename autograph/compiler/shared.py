@@ -34,12 +34,12 @@ class _Left(Exception):
 class Pieces:
     """The function that does pieces of a loop, while it is written."""
 
-    def __init__(self, f: FunctionLowering, state: str) -> None:
+    def __init__(self, f: FunctionLowering, state: str, safe: bool) -> None:
         self.f, self.state = f, state
         self.poll = f.b.alloca("i32", 4)
         self.turn = ""  # the counter
         self.failing, self.ending = f.b.label("failing"), f.b.label("ending")
-        self.front = fronts.Front(f)
+        self.front = fronts.Front(f, safe)
 
     def look(self, turn: str = "") -> None:
         """Ends the piece where it is no longer needed."""
@@ -63,6 +63,7 @@ class Pieces:
 
 def lower(f: FunctionLowering, operation: Operation) -> None:
     """Emits what threads do of a loop, where that is worth it; the loop in order goes on from there."""
+    f.begun.pop(id(operation), None)  # what is in a `finally` is written twice
     if f.depth or f.shared is not None or f.b.outlining or not f.b.numbered or f.quick is not None:
         return
     found = independent.turns(f, operation)
@@ -230,7 +231,8 @@ class _Sharing:
 
     def _piece(self, state: str, begin: str, end: str) -> None:
         f, b, turns = self.f, self.f.b, self.turns
-        pieces = f.shared = Pieces(f, state)
+        safe = turns.reads or turns.seen  # a turn may not fail
+        pieces = f.shared = Pieces(f, state, safe)
         self.front = pieces.front
         f.targets = [pieces.failing]
         b.emit(f"store i32 {POLL}, ptr {pieces.poll}")
@@ -266,7 +268,7 @@ class _Sharing:
         f.poll(b.heavy, self.operation)
         b.jump(work)
         if any(source not in b.dominators.dead for source in b.dominators.jumps.get(pieces.failing, ())):
-            if turns.reads or turns.seen:
+            if safe:
                 raise _Left
             b.start(pieces.failing)
             b.emit(f"%{b.prefix}first = atomicrmw min ptr {state}, i64 {phi.name} seq_cst")

@@ -193,6 +193,15 @@ def stencil(a: Any, out: Any, n: int, m: int) -> None:
             out[i, j] = 0.25 * (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1])
 
 
+def but_for_the_edge(a: Any, n: int, m: int) -> Any:
+    out = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            if i > 0 and j > 0:
+                out[i, j] = a[i - 1, j - 1] * 0.5 + a[i, j]
+    return out
+
+
 def triangles(a: Any, out: Any, n: int) -> None:
     for i in range(n):
         for j in range(i + 1):
@@ -258,6 +267,7 @@ SHARED: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (with_a_start, (X, 7, -7)),
     (kernel, (X, np.zeros(1000), 900, 400)),
     (stencil, (RANDOM.standard_normal((400, 300)), np.ones((500, 600)), 400, 300)),
+    (but_for_the_edge, (RANDOM.standard_normal((400, 300)), 400, 300)),
     (triangles, (RANDOM.standard_normal((130, 120)), np.ones((120, 120)), 120)),
     (totals_of_turns, (X, RANDOM.integers(2**61, 2**62, 3000))),
     (only_counts, (X[:700],)),
@@ -315,7 +325,7 @@ def test_results_do_not_depend_on_the_number_of_threads(
     assert check(fn, args)
     monkeypatch.setenv("AUTOGRAPH_BACKEND", "interpreter")
     small = tuple(a[:9] if isinstance(a, np.ndarray) and a.ndim == 1 else a for a in args)
-    if fn not in (any_index, kernel, stencil, triangles, totals_of_turns):
+    if fn not in (any_index, kernel, stencil, but_for_the_edge, triangles, totals_of_turns):
         equal(run(ag.to_graph(fn), small), run(fn, small))
 
 
@@ -879,6 +889,45 @@ def test_branches_around_the_loop() -> None:
 
     for way in (0, 1, 2):
         check(chosen, (X, way))
+
+
+def test_a_loop_in_a_finally() -> None:
+    def cleans_up(x: Any, i: int) -> Any:
+        out = np.zeros(len(x))
+        try:
+            first = x[i]
+        except IndexError:
+            first = -1.0
+        finally:
+            for k in range(len(x)):
+                v = 0.0
+                while v < x[k]:
+                    v += 0.5
+                out[k] = v
+        return out, first
+
+    def leaves(x: Any, out: Any, i: int) -> None:
+        try:
+            out[0] = x[i]
+        finally:
+            for k in range(1, len(x)):
+                v = 0.0
+                for j in range(100):
+                    v += x[k] * j
+                out[k] = v
+
+    for i in (5, 5000):
+        check(cleans_up, (X, i))
+    compiled = ag.to_graph(leaves)
+    threads.use(3)
+    for i in (5, 5000):
+        p, q = X.copy(), X.copy()
+        for fn, out in ((compiled, p), (leaves, q)):
+            try:
+                fn(X, out, i)
+            except IndexError:
+                assert i == 5000
+        np.testing.assert_array_equal(p, q)
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this platform")
