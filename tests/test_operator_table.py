@@ -88,3 +88,13 @@ def test_integer_that_python_takes_ages_to_compute_is_refused_at_once(text: str)
     """A result that is sure to be too wide is not computed first."""
     with pytest.raises(ag.IntegerOverflow):
         ag.to_graph(make_function(text))(2**40)
+
+
+def test_a_quotient_that_does_not_fit_is_refused() -> None:
+    @ag.to_graph
+    def both(a: int, b: int) -> tuple[int, int]:
+        return divmod(a, b)
+
+    assert both(7, 2) == (3, 1)
+    with pytest.raises(ag.IntegerOverflow, match="does not fit in 64 bits"):
+        both(-(2**63), -1)

@@ -176,6 +176,8 @@ def kernel_call(
         if not fits(value):
             interpreter._check(value, instruction)
         if must_raise:
+            if type(value) is tuple and any(type(v) is int and not -(2**63) <= v < 2**63 for v in value):
+                raise interpreter._overflow(operation)
             raise StagingError(
                 f"internal error of autograph: '{operation.name}' was thought to raise for "
                 f"{[type(v).__name__ for v in values]}, and did not",
