@@ -847,7 +847,8 @@ def _alike(f: FunctionLowering, v: Any, dims: tuple[Any, ...], done: dict[int, V
 
 def cost_of(v: Any, width: int) -> int:
     """What an element of a value costs to compute and write, in eighths of a nanosecond, roughly."""
-    return parallel.EACH + (v.cost if isinstance(v, Lazy) else 0) * (1 if width > 1 else 4)
+    each = 1 if isinstance(v, Memory) and v.dtype.itemsize == 1 else parallel.EACH
+    return each + (v.cost if isinstance(v, Lazy) else 0) * (1 if width > 1 else 4)
 
 
 def _cost_of_all(values: list[Any], width: int) -> int:

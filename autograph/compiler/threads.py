@@ -33,10 +33,10 @@ PIECES = 16
 """Pieces for each thread: with many more than threads, one that is late or slow holds nobody up."""
 MOST = 128
 """Most threads."""
-TURNS = 1000
+TURNS = 2000
 """How often a thread looks for the next loop, or for the end of the one that it shares, before it sleeps: for
-some 50 microseconds, as waking up takes about as long. Now and then it yields its processor meanwhile: if
-others have work there, they go first."""
+some 100 microseconds. To wake up takes about half as long, and a function that is called again and again
+would wait for that each time. Now and then it yields its processor: others with work there go first."""
 
 FIELDS = types.MappingProxyType(
     {"threads": 0, "busy": 8, "start": 16, "fn": 24, "given": 32, "count": 40, "size": 48, "pieces": 56}
