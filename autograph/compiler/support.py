@@ -463,6 +463,29 @@ declare i64 @llvm.abs.i64(i64, i1)
 """
 
 
+VECTORCALL = """
+declare ptr @PyObject_VectorcallDict(ptr, ptr, i64, ptr)
+
+; CPython 3.10 has it inline only. Names are given to functions and methods of Python's alone.
+define ptr @PyObject_Vectorcall(ptr %fn, ptr %args, i64 %n, ptr %names) {
+  %plain = icmp eq ptr %names, null
+  br i1 %plain, label %unnamed, label %named
+unnamed:
+  %r = call ptr @PyObject_VectorcallDict(ptr %fn, ptr %args, i64 %n, ptr null)
+  ret ptr %r
+named:
+  %at = getelementptr i8, ptr %fn, i64 8
+  %type = load ptr, ptr %at
+  %field = getelementptr i8, ptr %type, i64 56
+  %offset = load i64, ptr %field
+  %place = getelementptr i8, ptr %fn, i64 %offset
+  %call = load ptr, ptr %place
+  %s = call ptr %call(ptr %fn, ptr %args, i64 %n, ptr %names)
+  ret ptr %s
+}
+"""
+
+
 def _code(*texts: str) -> str:
     """A part, with its numbers."""
     code = HEADER + "".join(texts)
@@ -479,6 +502,8 @@ PARTS: dict[tuple[str, ...], Callable[[], str]] = {
     threads.NAMES: lambda: _code(threads.text()),
 }
 """The functions and their IR: each part is compiled when some code needs it, and may use others."""
+if sys.version_info < (3, 11):
+    PARTS["PyObject_Vectorcall",] = lambda: VECTORCALL
 
 NAMES = tuple(name for names in PARTS for name in names)
 """All the functions; `DECLARATIONS` has what they take."""
