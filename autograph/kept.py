@@ -51,7 +51,10 @@ def name_of(fn: types.FunctionType, shadowed: frozenset[str]) -> str | None:
     text, converters = text_of(fn), _converters()
     if text is None or not converters or cache.directory() is None:
         return None
-    code = marshal.dumps(fn.__code__, 2).decode("latin-1")  # version 2: equal for equal code
+    try:
+        code = marshal.dumps(fn.__code__, 2).decode("latin-1")  # version 2: equal for equal code
+    except ValueError:  # of code that was made by hand, with constants of any kind
+        return None
     around = repr((sys.version, sys.flags.optimize, fn.__name__, fn.__qualname__, sorted(shadowed)))
     return cache.key("conversion", converters, around, text, code)
 

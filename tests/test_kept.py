@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import autograph as ag
+
 ROOT = Path(__file__).parent.parent
 
 PROGRAM = """
@@ -115,3 +117,16 @@ def test_a_changed_program_is_converted_anew(tmp_path: Path, change: tuple[str, 
 def test_the_source_of_a_loaded_function_can_be_seen(tmp_path: Path) -> None:
     run(tmp_path)
     assert run(tmp_path).endswith("\n2\n")
+
+
+def test_code_with_constants_of_any_kind_is_no_internal_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def f(x: int) -> int:
+        return x + 1
+
+    monkeypatch.setenv("AUTOGRAPH_CACHE_DIR", str(tmp_path))
+    constants = tuple(object() if c == 1 else c for c in f.__code__.co_consts)
+    f.__code__ = f.__code__.replace(co_consts=constants)
+    with pytest.raises(ag.errors.ConversionError, match="not what the function was compiled from"):
+        ag.to_graph(f)(1)
