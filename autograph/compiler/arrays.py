@@ -174,11 +174,14 @@ def elementwise(f: FunctionLowering, operation: Operation, name: str, args: list
     if any(v is None for v in values):
         return None
     if name == "power":
-        simple = _simple_power(values)
+        simple = _simple_power(values, roots=operation.name != "np.power" or ufunc_roots())
         if simple is None:
             return None
         name, values = simple
-    found = (values[0].dtype,) * 2 if name == "cube" or name[:6] == "power " else resolve(name, values)
+    if name == "cube" or name[:6] == "power ":
+        found: Any = (values[0].dtype,) * 2
+    else:
+        found = resolve("power" if name == "power_by_one" else name, values)
     if found is None or name not in ELEMENT or len(set(found[:-1])) > 1:
         return None
     if found[-1] != (t.dtype if t is not None else dtype):
@@ -204,7 +207,14 @@ def fits(v: Any, dtype: np.dtype[Any]) -> bool:
     return v.low is not None and v.high is not None and info.min <= v.low and v.high <= info.max
 
 
-def _simple_power(values: list[Any]) -> tuple[str, list[Any]] | None:
+@functools.cache
+def ufunc_roots() -> bool:
+    """Whether np.power takes the root, as the operator does, where one exponent for all is one half."""
+    with np.errstate(all="ignore"):
+        return bool(np.isnan(np.power(np.array([-np.inf, 1.0]), 0.5)[0]))
+
+
+def _simple_power(values: list[Any], roots: bool) -> tuple[str, list[Any]] | None:
     base, exponent = values
     if (
         isinstance(exponent, Number)
@@ -215,7 +225,7 @@ def _simple_power(values: list[Any]) -> tuple[str, list[Any]] | None:
         literal = exponent.ir
         if literal in ("2", "0x4000000000000000"):
             return "square", [base]
-        if literal == "0x3FE0000000000000":
+        if literal == "0x3FE0000000000000" and roots:
             return "sqrt", [base]
         if literal in ("1", "0x3FF0000000000000"):
             return "positive", [base]
@@ -226,7 +236,13 @@ def _simple_power(values: list[Any]) -> tuple[str, list[Any]] | None:
             return "square", [base]
         if exponent.ir in ("3", "4", "5", "6", "7", "8"):
             return f"power {exponent.ir}", [base]
-    return ("power", values) if base.dtype.kind == "f" or exponent.dtype.kind == "f" else None
+    if base.dtype.kind != "f" and exponent.dtype.kind != "f":
+        return None
+    single = isinstance(exponent, Number) or not dims_of(exponent)
+    if ufunc_roots() and not (single or isinstance(base, Number)) and all(d == 1 for d in dims_of(exponent)):
+        single = any(isinstance(d, int) and d > 1 for d in dims_of(base))
+    roots = roots and (ufunc_roots() or not isinstance(base, Number))
+    return "power_by_one" if single and roots else "power", values
 
 
 STACK = 1 << 12

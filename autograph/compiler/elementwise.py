@@ -551,6 +551,25 @@ def _power(lanes: Lanes, dtype: np.dtype[Any], x: Parts, y: Parts) -> Parts:
     return mathematical(lanes, "power", dtype, x[0], y[0])
 
 
+@element("power_by_one", cost=42)
+def _power_by_one(lanes: Lanes, dtype: np.dtype[Any], x: Parts, y: Parts) -> Parts:
+    """Powers by one exponent for all elements."""
+    return rooted(lanes, dtype, x, y, _power(lanes, dtype, x, y))
+
+
+def rooted(lanes: Lanes, dtype: np.dtype[Any], x: Parts, y: Parts, power: Parts) -> Parts:
+    """A power; by one half NumPy takes the root, which is another number for two numbers."""
+    b, kind = lanes.b, register(dtype)
+    t, bits = lanes.type(kind), lanes.type("i1")
+    half, least, nothing = (
+        b.value(f"fcmp oeq {t} {p}, {lanes.real(v, kind)}")
+        for p, v in ((y[0], 0.5), (x[0], float("-inf")), (x[0], 0.0))
+    )
+    same = b.value(f"select {bits} {nothing}, {t} {x[0]}, {t} {power[0]}")
+    root = b.value(f"select {bits} {least}, {t} {lanes.real(float('nan'), kind)}, {t} {same}")
+    return (b.value(f"select {bits} {half}, {t} {root}, {t} {power[0]}"),)
+
+
 def mathematical(lanes: Lanes, name: str, dtype: np.dtype[Any], *args: str) -> Parts:
     """A call of our own vector mathematics."""
     from autograph.compiler import vmath

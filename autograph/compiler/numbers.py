@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograph.compiler import arrays, values
-from autograph.compiler.elementwise import COMPARISONS, ELEMENT, UFUNC_OF, Lanes, NoRule, divmod_float
+from autograph.compiler.elementwise import COMPARISONS, ELEMENT, UFUNC_OF, Lanes, NoRule, divmod_float, rooted
 from autograph.compiler.ir import float_literal
 from autograph.compiler.lowering import FunctionLowering, rule
 from autograph.compiler.values import (
@@ -687,6 +687,9 @@ def numpy_scalar(f: FunctionLowering, operation: Operation, name: str, numbers: 
             parts = ELEMENT[name](Lanes(f.b), inputs[0], *(c.parts for c in converted))
     except NoRule:
         return None
+    if operation.name == "np.power" and arrays.ufunc_roots():
+        x, y = (c.parts for c in converted)
+        parts = rooted(Lanes(f.b), inputs[0], x, y, parts)
     return Number(out, dtype, parts, line=line)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import math
 import signal
 import sys
@@ -689,3 +690,23 @@ def test_a_list_that_holds_the_only_reference_lets_go_of_what_is_popped() -> Non
     assert last(things) is x
     assert len(things) == 1
     assert sys.getrefcount(x) == count - 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_powers_by_one_half_are_roots(dtype: Any) -> None:
+    def power(a, b):
+        return np.power(a, b)
+
+    def operator(a, b):
+        return a**b
+
+    bases = [dtype(-np.inf), dtype(-0.0), np.array([-np.inf, -0.0, 3.3], dtype), np.array(-np.inf, dtype)]
+    with np.errstate(all="ignore"):
+        for fn in (power, operator):
+            staged = ag.to_graph(fn)
+            for a, b in itertools.product(bases, [0.5, 2.0, -1.0, np.float64(0.5), np.array([0.5]), 3]):
+                got, want = staged(a, b), fn(a, b)
+                assert type(got) is type(want) and got.dtype == want.dtype
+                np.testing.assert_allclose(got, want, rtol=1e-6)
+                known = ~np.isnan(want)
+                assert np.array_equal(np.signbit(got)[known], np.signbit(want)[known]), (a, b)
