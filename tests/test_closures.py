@@ -280,3 +280,21 @@ def test_a_function_of_constants_may_leave_the_graph() -> None:
 
     function, n = make(4)
     assert function(n) == 7
+
+
+@pytest.mark.parametrize("n", [0, 3])
+def test_a_function_made_in_a_loop_may_leave_it_and_the_graph(n: int) -> None:
+    def last_made(n):
+        for i in range(n):
+
+            def add(t, extra=5):
+                return t * 2 + i + extra
+
+        return {"add": add}
+
+    staged = ag.to_graph(last_made)
+    if n:
+        assert staged(n)["add"](3) == last_made(n)["add"](3)
+    else:
+        with pytest.raises(UnboundLocalError):
+            staged(n)

@@ -937,7 +937,7 @@ def _may_be_function(leaf: Any) -> bool:
     )
 
 
-_INSIDE = frozenset({"cell", "cell_set", "is", "is_not", "is_type", "narrow"})
+_INSIDE = frozenset({"cell", "cell_set", "check_bound", "is", "is_not", "is_type", "narrow"})
 """Ops that take functions of the trace as they are: what they give stays in the graph."""
 
 
