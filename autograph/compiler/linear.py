@@ -44,6 +44,9 @@ STACK = 1 << 14
 THIN = 8
 """A product with so few columns is left to BLAS, and one with so few rows where the second matrix had to be
 copied for them."""
+SOME_ROWS = 64
+CACHED = 1 << 19
+"""Whole fours of at most so many rows are multiplied by a matrix of at most so many bytes where it lies."""
 RATE = 7
 """How many multiplications a thread does in an eighth of a nanosecond."""
 HUGE = 1 << 31
@@ -361,8 +364,37 @@ def _either(f: FunctionLowering, test: bool | str, yes: Callable[[], None], no: 
     f.evaluated.clear()
 
 
+def _by_columns(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> bool:
+    """The same for few rows and a second matrix that stays in the caches: no part of it is copied."""
+    m, k, n = sizes_of(a, b)
+    size = c.dtype.itemsize
+    if not (isinstance(m, int) and isinstance(k, int) and isinstance(n, int)) or b.strides[1] != size:
+        return False
+    if m % 4 or m > SOME_ROWS or k * n * size > CACHED:
+        return False
+    name, columns = routines.name_of("matrix", c.dtype, n), routines.block_columns(size)
+
+    def piece(begin: Any, end: Any) -> None:
+        first, last = (
+            f.times(begin, columns),
+            f.b.call("i64", "llvm.smin.i64", f"i64 {f.times(end, columns)}", f"i64 {n}"),
+        )
+        offset = f.times(first, size)
+        count = last if first == 0 else f.b.value(f"sub nsw i64 {last}, {first}")
+        f.b.call(
+            "void", name, f"ptr {f.at(c.data, offset)}", f"i64 {c.strides[0]}", f"ptr {a.data}",
+            f"i64 {a.strides[0]}", f"i64 {a.strides[1]}", f"ptr {f.at(b.data, offset)}",
+            f"i64 {b.strides[0]}", f"i64 {m}", f"i64 {count}", f"i64 {k}",
+        )  # fmt: skip
+
+    parallel.split(f, _blocks(f, n, columns), max(m * min(n, columns) * k // RATE, 1), piece)
+    return True
+
+
 def _by_tiles(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
     """c = a @ b for real matrices that are not thin, in blocks that several threads may share."""
+    if _by_columns(f, c, a, b):
+        return
     m, k, n = sizes_of(a, b)
     size = c.dtype.itemsize
     columns = routines.block_columns(size)
