@@ -29,7 +29,7 @@ HUGE = 4 << 20
 """From here on the system is asked for huge pages, as NumPy does it."""
 LIMIT = 64 << 20
 """Most bytes of free blocks."""
-SLOTS = 32
+SLOTS = 256
 """Most free blocks."""
 
 TEXT = """
