@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import arrays, blas, listing, parallel, reductions, routines
+from autograph.compiler import arrays, blas, listing, parallel, reductions, routines, threads
 from autograph.compiler.elementwise import ELEMENT, UFUNC_OF, Lanes
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import (
@@ -387,7 +387,9 @@ def _by_columns(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> bool:
             f"i64 {b.strides[0]}", f"i64 {m}", f"i64 {count}", f"i64 {k}",
         )  # fmt: skip
 
-    parallel.split(f, _blocks(f, n, columns), max(m * min(n, columns) * k // RATE, 1), piece)
+    parallel.split(
+        f, _blocks(f, n, columns), max(m * min(n, columns) * k // RATE, 1), piece, worth=threads.SOME
+    )
     return True
 
 
@@ -407,7 +409,11 @@ def _by_tiles(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
     rows = min(m, routines.BLOCK) if isinstance(m, int) else routines.BLOCK
     cost = f.times(k, max(rows * (min(n, columns) if isinstance(n, int) else columns) // RATE, 1))
     parallel.split(
-        f, count, cost, lambda begin, end: _call(f, name, [*numbers, f"i64 {begin}", f"i64 {end}"])
+        f,
+        count,
+        cost,
+        lambda begin, end: _call(f, name, [*numbers, f"i64 {begin}", f"i64 {end}"]),
+        worth=threads.SOME,
     )
 
 

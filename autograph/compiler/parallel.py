@@ -33,20 +33,26 @@ _PYTHON = ("Py", "_Py", "ag_array_", "ag_blas_", *support.NAMES)
 _FRAME = frozenset(("slots", "argv", "cells", "poll"))
 
 
-def is_large(count: Any, cost: Any) -> bool:
+def is_large(count: Any, cost: Any, worth: int = threads.WORTH) -> bool:
     """Whether a loop may have enough work for several threads."""
-    return not (isinstance(count, int) and isinstance(cost, int) and count * cost < threads.WORTH)
+    return not (isinstance(count, int) and isinstance(cost, int) and count * cost < worth)
 
 
 def split(
-    f: FunctionLowering, count: Any, cost: Any, body: Callable[[Any, Any], None], unit: int = 1
+    f: FunctionLowering,
+    count: Any,
+    cost: Any,
+    body: Callable[[Any, Any], None],
+    unit: int = 1,
+    worth: int = threads.WORTH,
 ) -> None:
     """Runs body(begin, end) for all of range(count): in pieces on several threads, if that is worth it.
 
-    `cost` is that of one item, in eighths of a nanosecond; pieces are multiples of `unit` items.
+    `cost` is that of one item, in eighths of a nanosecond; pieces are multiples of `unit` items. Less
+    work than `worth` is never cut.
     """
     b = f.b
-    if b.outlining or not is_large(count, cost):
+    if b.outlining or not is_large(count, cost, worth):
         body(0, count)
         return
     notes = len(f.compilation.notes)

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 WORTH = 400_000
 """From this amount of work on (eighths of a nanosecond, roughly) a loop is cut and the GIL released."""
+SOME = 150_000
+OFTEN = 200_000
+"""Loops with less work, but at least with some, are cut too where they follow each other within so many
+nanoseconds: then the threads are awake."""
 PIECE = 160_000
 """The least work of a piece."""
 PIECES = 16
@@ -40,12 +44,12 @@ would wait for that each time. Now and then it yields its processor: others with
 
 FIELDS = types.MappingProxyType(
     {"threads": 0, "busy": 8, "start": 16, "fn": 24, "given": 32, "count": 40, "size": 48, "pieces": 56}
-    | {"done": 64, "main": 72, "left": 128, "pending": 192, "workers": 256}
+    | {"done": 64, "main": 72, "asked": 80, "left": 128, "pending": 192, "workers": 256}
 )
 """Offsets in the pool: the number of threads (0: not started), whether it is in use, the Python function that
 starts it; of the current loop: its function, what that is given, how many items it has, of what size and
-number the pieces are; the lock that its end opens; Python's main thread; the pieces not begun; those not
-done, and 1 more until the caller sleeps; then the workers."""
+number the pieces are; the lock that its end opens; Python's main thread; when a loop with some work was last
+asked for; the pieces not begun; those not done, and 1 more until the caller sleeps; then the workers."""
 WORKER = 64
 """Bytes of a worker: its lock, and whether that was opened."""
 
@@ -292,7 +296,17 @@ define void @ag_parallel(ptr %fn, ptr %given, i64 %count, i64 %unit, i64 %cost) 
 entry:
   %work = mul i64 %count, %cost
   %little = icmp ult i64 %work, WORTH
-  br i1 %little, label %plain, label %large
+  br i1 %little, label %some, label %large
+some:
+  %less = icmp ult i64 %work, SOME
+  br i1 %less, label %plain, label %again
+again:
+  %now = call i64 @ag_time()
+  %before = load i64, ptr getelementptr (i8, ptr @ag_pool, i64 @asked)
+  store i64 %now, ptr getelementptr (i8, ptr @ag_pool, i64 @asked)
+  %gap = sub i64 %now, %before
+  %often = icmp ult i64 %gap, OFTEN
+  br i1 %often, label %large, label %plain
 plain:
   call void %fn(ptr %given, i64 0, i64 %count)
   ret void
@@ -391,6 +405,7 @@ def text() -> str:
     for name, offset in FIELDS.items():
         code = code.replace(f"@{name})", f"{offset})")
     numbers: dict[str, int | str] = {"WORTH": WORTH, "PIECES": PIECES, "PIECE": PIECE, "WORKER": WORKER}
+    numbers |= {"SOME": SOME, "OFTEN": OFTEN}
     numbers |= {"SHARES": SHARES, "PORTION": PORTION, "LOOK": LOOK, "NEVER": NEVER, "LEAST": -NEVER - 1}
     numbers["MONOTONIC"] = getattr(time, "CLOCK_MONOTONIC", 1)
     numbers["TURNS"] = TURNS
