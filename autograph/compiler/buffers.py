@@ -21,7 +21,7 @@ DECLARATIONS = {
     "ag_again": "declare ptr @ag_again(ptr, ptr, i32, ptr, i64, ptr)",
 }
 
-LEAST = 128 << 10
+LEAST = 48 << 10
 """Arrays of at least so many bytes are large: smaller blocks the C library keeps itself."""
 PAGE = 4096
 """Bytes of a page: the addresses of large arrays are multiples of it."""
