@@ -689,6 +689,23 @@ def count_loop(f: FunctionLowering, start: Any, stop: Any, step: int, body: Call
     f.evaluated.clear()
 
 
+def either(f: FunctionLowering, test: bool | str, yes: Callable[[], None], no: Callable[[], None]) -> None:
+    """What a test chooses, which is the only one emitted where the test is known."""
+    if isinstance(test, bool):
+        (yes if test else no)()
+        return
+    b = f.b
+    then, other, after = b.label("then"), b.label("else"), b.label("after")
+    b.branch(test, then, other)
+    for label, body in ((then, yes), (other, no)):
+        b.start(label)
+        f.evaluated.clear()
+        body()
+        b.jump(after)
+    b.start(after)
+    f.evaluated.clear()
+
+
 def leaves_of(v: Any) -> list[Any]:
     """The arrays and numbers that a lazy array is computed of."""
     return [x for x in _all_of(v) if not isinstance(x, Lazy) or isinstance(x, Computed)]

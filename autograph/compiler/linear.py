@@ -325,12 +325,11 @@ def multiply(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
         narrow.append(_at_most(f, m, THIN))
     wide = _not(f, _any(f, narrow)) if real and 1 not in (m, n) else False
     ours = _small_product if real else _plainly
-    _either(
-        f,
-        small,
-        lambda: ours(f, c, a, b),
-        lambda: _either(f, wide, lambda: _by_tiles(f, c, a, b), lambda: _by_blas(f, routine, c, a, b)),
-    )
+
+    def large() -> None:
+        arrays.either(f, wide, lambda: _by_tiles(f, c, a, b), lambda: _by_blas(f, routine, c, a, b))
+
+    arrays.either(f, small, lambda: ours(f, c, a, b), large)
 
 
 def _at_most(f: FunctionLowering, d: Any, most: int) -> bool | str:
@@ -349,21 +348,6 @@ def _any(f: FunctionLowering, tests: list[bool | str]) -> bool | str:
     return _not(f, _all_of(f, [_not(f, t) for t in tests]))
 
 
-def _either(f: FunctionLowering, test: bool | str, yes: Callable[[], None], no: Callable[[], None]) -> None:
-    if isinstance(test, bool):
-        (yes if test else no)()
-        return
-    then, other, after = f.b.label("then"), f.b.label("else"), f.b.label("after")
-    f.b.branch(test, then, other)
-    for label, body in ((then, yes), (other, no)):
-        f.b.start(label)
-        f.evaluated.clear()
-        body()
-        f.b.jump(after)
-    f.b.start(after)
-    f.evaluated.clear()
-
-
 def _by_columns(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> bool:
     """The same for few rows and a second matrix that stays in the caches: no part of it is copied."""
     m, k, n = sizes_of(a, b)
@@ -375,10 +359,8 @@ def _by_columns(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> bool:
     name, columns = routines.name_of("matrix", c.dtype, n), routines.block_columns(size)
 
     def piece(begin: Any, end: Any) -> None:
-        first, last = (
-            f.times(begin, columns),
-            f.b.call("i64", "llvm.smin.i64", f"i64 {f.times(end, columns)}", f"i64 {n}"),
-        )
+        first = f.times(begin, columns)
+        last = f.b.call("i64", "llvm.smin.i64", f"i64 {f.times(end, columns)}", f"i64 {n}")
         offset = f.times(first, size)
         count = last if first == 0 else f.b.value(f"sub nsw i64 {last}, {first}")
         f.b.call(
@@ -408,17 +390,11 @@ def _by_tiles(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
     name = routines.name_of("tiled", c.dtype)
     rows = min(m, routines.BLOCK) if isinstance(m, int) else routines.BLOCK
     cost = f.times(k, max(rows * (min(n, columns) if isinstance(n, int) else columns) // RATE, 1))
-    parallel.split(
-        f,
-        count,
-        cost,
-        lambda begin, end: _call(f, name, [*numbers, f"i64 {begin}", f"i64 {end}"]),
-        worth=threads.SOME,
-    )
 
+    def piece(begin: Any, end: Any) -> None:
+        f.b.call("void", name, *numbers, f"i64 {begin}", f"i64 {end}")
 
-def _call(f: FunctionLowering, name: str, arguments: list[str]) -> None:
-    f.b.call("void", name, *arguments)
+    parallel.split(f, count, cost, piece, worth=threads.SOME)
 
 
 def _blocks(f: FunctionLowering, d: Any, size: int) -> Any:

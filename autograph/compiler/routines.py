@@ -237,15 +237,7 @@ class Writer:
         self.b.start(after)
 
     def _either(self, test: str, yes: Callable[[], None], no: Callable[[], None]) -> None:
-        then, other, after = self.b.label("then"), self.b.label("else"), self.b.label("after")
-        self.b.branch(test, then, other)
-        self.b.start(then)
-        yes()
-        self.b.jump(after)
-        self.b.start(other)
-        no()
-        self.b.jump(after)
-        self.b.start(after)
+        arrays.either(cast(FunctionLowering, self), test, yes, no)
 
     def _dot(self) -> None:
         """The dot product of two vectors: vectors with four sums where both are dense."""

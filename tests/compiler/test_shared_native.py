@@ -678,16 +678,6 @@ def raises_at(x: Any, first: int, second: int) -> Any:
     return out
 
 
-def indexes(x: Any, idx: Any) -> Any:
-    out = np.zeros(len(x))
-    for i in range(len(x)):
-        v = 0.0
-        for j in range(100):
-            v += x[idx[i]] * j
-        out[i] = v
-    return out
-
-
 def test_the_first_turn_that_raises_is_the_one() -> None:
     compiled = ag.to_graph(raises_at)
     compiled(X, -1, -1)
@@ -733,7 +723,7 @@ def test_totals_before_an_exception() -> None:
 
 
 def test_an_index_error_in_the_middle() -> None:
-    compiled = ag.to_graph(indexes)
+    compiled = ag.to_graph(any_index)
     threads.use(3)
     idx = RANDOM.integers(-3000, 3000, 3000)
     compiled(X, idx)
