@@ -106,3 +106,37 @@ def test_recursive_generators(fn: Any, args: Any, ops: bool) -> None:
 def test_their_depth_costs_one_graph() -> None:
     graph = ag.to_graph(collected).get_graph(50, 0)
     assert graph.op_types()["call"] <= 3
+
+
+def numbers(n: Any) -> Any:
+    for i in range(n):
+        yield i
+
+
+def deletes_it(n: Any, b: Any) -> Any:
+    """The loop's body leaves `b` without a value, in some turns."""
+    total = 0
+    for i in numbers(n):
+        total += abs(b)
+        while b > 90:
+            return total
+        del b
+        if i < 1:
+            b = i + 5
+    return total, b
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "native"])
+def test_a_variable_that_the_loop_deletes(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOGRAPH_BACKEND", backend)
+    graph = ag.to_graph(deletes_it)
+    for n, b in ((0, 3), (1, -4), (2, 3), (3, 3), (3, 99)):
+        try:
+            expected: Any = deletes_it(n, b)
+        except UnboundLocalError as error:
+            expected = str(error)
+        try:
+            got: Any = graph(n, b)
+        except UnboundLocalError as error:
+            got = str(error)
+        assert got == expected, (n, b)

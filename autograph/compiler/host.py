@@ -147,13 +147,23 @@ def _numpy(types: list[Type]) -> bool:
     )
 
 
+def _quietly(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def quiet(
+        *args: Any, **kwargs: Any
+    ) -> Any:  # errstate as a decorator copies attributes that classes lack
+        with np.errstate(all="ignore"):
+            return kernel(*args, **kwargs)
+
+    return quiet
+
+
 def kernel_call(
     operation: Operation, tensors: dict[int, int], host: bool, must_raise: bool
 ) -> Callable[..., Any]:
     """A function of the traced arguments that runs the operation's kernel as the interpreter would."""
     kernel = interpreter._kernel(operation)
     if not _is_quiet(operation):
-        kernel = np.errstate(all="ignore")(kernel)
+        kernel = _quietly(kernel)
     expected = operation.outputs[0]._ag_type if operation.outputs else None
     check_int = expected is not None and any(isinstance(m, Py) and m.cls is int for m in members(expected))
     reads = host and any(

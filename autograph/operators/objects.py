@@ -27,11 +27,12 @@ from autograph.graph.types import (
     TupleT,
     Type,
     TypeChoice,
+    Union,
     join,
     members,
     python_class,
 )
-from autograph.operators.branches import in_, is_object, narrow, split, truth
+from autograph.operators.branches import in_, is_object, narrow, not_, split, truth
 from autograph.operators.calls import BoundMethod, BoundOp, call, call_host, handles
 from autograph.operators.external import is_static, is_user_class, is_user_module
 from autograph.operators.tracer import Trace, TracedValue, current, emit, has_tensor, pack, require, vtype
@@ -750,6 +751,7 @@ _NAMES = {
     "<<": "lshift",
     ">>": "rshift",
 }
+_SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _COMPARISONS = {
     "<": ("__lt__", "__gt__"),
     "<=": ("__le__", "__ge__"),
@@ -787,19 +789,89 @@ def binary(symbol: str, a: Any, b: Any, op: Op | None = None) -> Any:
     for value, other in ((a, lambda v: binary(symbol, v, b, op)), (b, lambda v: binary(symbol, a, v, op))):
         if has_object(value) and not is_object(value._ag_type):
             return split(value, is_object, other, other)
+    if _may_be_numpy(a) and is_object(vtype(b)):
+        return _apart(a, lambda v: _binary(symbol, _for_method(symbol, v, b, _names(symbol)[1:]), b, op))
+    return _binary(symbol, a, b, op)
+
+
+def _names(symbol: str) -> tuple[str, str]:
     name = _NAMES[symbol]
-    attempts = [(method_of(a, f"__{name}__"), b), (method_of(b, f"__r{name}__"), a)]
+    return f"__{name}__", f"__r{name}__"
+
+
+def _binary(symbol: str, a: Any, b: Any, op: Op) -> Any:
+    name, reflected = _names(symbol)
+    attempts = [(method_of(a, name), b), (method_of(b, reflected), a)]
     if attempts[1][0] is not None and _is_subclass(b, a):
         attempts.reverse()
     result = _first(attempts)
     if result is not NotImplemented:
         return result
+    if method_of(a, name) is not None and _may_be_numpy(b):
+        result = _apart(b, lambda v: _first([(method_of(a, name), _for_method(symbol, v, a, (name,)))]))
+        if result is not NotImplemented:
+            return result
     if symbol == "*":  # the number of times that a sequence is repeated
         a, b = (special_index(v) if python_class(vtype(w)) in _REPEATED else v for v, w in ((a, b), (b, a)))
     return emit(op, pack(a), pack(b))
 
 
 _REPEATED = (list, tuple, str, bytes)
+_ARRAY_LIKE = ("__array__", "__array_interface__", "__array_struct__", "__buffer__")
+
+
+def _is_numpy(t: Type) -> bool:
+    return (
+        isinstance(t.value, (np.generic, np.ndarray))
+        if isinstance(t, Const)
+        else isinstance(t, (Scalar, Array))
+    )
+
+
+def _may_be_numpy(value: Any) -> bool:
+    return not isinstance(value, TracedValue) and any(map(_is_numpy, members(vtype(value))))
+
+
+def _apart(value: Any, use: Callable[[Any], Any]) -> Any:
+    """`use(value)`, for each alternative apart where only some are NumPy's, or some are arrays."""
+    if isinstance(value, Tensor) and isinstance(value._ag_type, Union):
+        return split(value, _is_numpy, lambda v: use(v), use)
+    return use(value)
+
+
+def _for_method(symbol: str, x: Any, thing: Any, names: tuple[str, ...], in_place: bool = False) -> Any:
+    """What the methods `names` of the object `thing` are called with where the other operand is `x`.
+
+    NumPy takes an object for one item (NEP 13 and `__array_priority__` apart): the methods of its class meet
+    the items of an array one by one, as Python's own numbers, and their results make an array of objects.
+    """
+    if not _may_be_numpy(x):
+        return x
+    cls = python_class(vtype(thing))
+    assert cls is not None
+    for name in (*_ARRAY_LIKE, "__array_ufunc__", "__array_priority__"):
+        watch_class(cls, name)
+    ufunc = inspect.getattr_static(cls, "__array_ufunc__", _MISSING)
+    is_array = python_class(vtype(x)) is np.ndarray
+    if ufunc is _MISSING:
+        priority = inspect.getattr_static(cls, "__array_priority__", None)
+        defers = isinstance(priority, (int, float)) and priority > (0.0 if is_array else -1e6)
+    else:
+        defers = ufunc is None and not (in_place and is_array)
+    if defers:
+        return x
+    sequence = all(hasattr(cls, name) for name in ("__len__", "__getitem__"))
+    own = ufunc is not _MISSING or sequence or any(hasattr(cls, name) for name in _ARRAY_LIKE)
+    meets = symbol in ("==", "!=") or any(_defines(vtype(thing), name) for name in names)
+    if own or (is_array and meets):
+        require().refuse(
+            f"an operator ({symbol}) has an array and an object of the class {cls.__name__} as its operands",
+            "NumPy takes the object for an array of its own, or for one item: it calls the class's methods "
+            "with each item of the array, and makes an array of objects from what they return.",
+            f"Put the object on the left, give {cls.__name__} the attribute __array_ufunc__ = None (so that "
+            "NumPy leaves the operation to its methods), or call a method by its name.",
+        )
+    return call(get_attr(x, "item")) if meets and not is_array and symbol != "@" else x
 
 
 def inplace(symbol: str, a: Any, b: Any) -> Any:
@@ -817,6 +889,11 @@ def inplace(symbol: str, a: Any, b: Any) -> Any:
             result = call(method, b)
             if result is not NotImplemented:
                 return result
+        if _may_be_numpy(a) and is_object(vtype(b)):
+            use = functools.partial(
+                _for_method, symbol + "=", thing=b, names=_names(symbol)[1:], in_place=True
+            )
+            return _apart(a, lambda v: _binary(symbol, use(v), b, arithmetic.INPLACE[symbol]))
         return binary(symbol, a, b, arithmetic.INPLACE[symbol])
     return emit(arithmetic.INPLACE[symbol], pack(a), pack(b))
 
@@ -850,31 +927,58 @@ def compare(symbol: str, a: Any, b: Any) -> Any:
     for value, other in ((a, lambda v: compare(symbol, v, b)), (b, lambda v: compare(symbol, a, v))):
         if has_object(value) and not is_object(value._ag_type):
             return split(value, is_object, other, other)
+    if is_object(vtype(a)) and _may_be_numpy(b) and _leaves(method_of(a, _COMPARISONS[symbol][0])):
+        return _apart(b, lambda v: _compare(symbol, a, v, met=(a, _met(symbol, v, a))))
+    if is_object(vtype(b)) and _may_be_numpy(a):
+        return _apart(a, lambda v: _compare(symbol, v, b, met=(_met(symbol, v, b), b)))
+    return _compare(symbol, a, b)
+
+
+def _met(symbol: str, x: Any, thing: Any) -> Any:
+    return _for_method(symbol, x, thing, _COMPARISONS[symbol])
+
+
+def _of_dataclass(method: Any) -> bool:
+    return method is not None and method.function.__code__.co_filename == "<string>"
+
+
+def _leaves(method: Any) -> bool:
+    """Whether a comparison with what is no object of the class is left to the other operand."""
+    return method is None or _of_dataclass(method)
+
+
+def _compare(symbol: str, a: Any, b: Any, met: tuple[Any, Any] | None = None) -> Any:
+    """`a <symbol> b`; `met` is what the methods of the two are called with."""
     left, right = _COMPARISONS[symbol]
+    x, y = (a, b) if met is None else met
     if symbol == "!=" and method_of(a, "__ne__") is None and method_of(b, "__ne__") is None:
-        equal = compare("==", a, b)
-        return emit(core.NOT, equal) if isinstance(equal, Tensor) else not equal
+        return not_(compare("==", a, b))
     first, second = method_of(a, left), method_of(b, right)
-    for method, x, y in ((first, a, b), (second, b, a)):
-        if method is not None and method.function.__code__.co_filename == "<string>":
-            return _dataclass_compare(symbol if x is a else right, x, y)
-    attempts = [(first, b), (second, a)]
+    for method, own, other in ((first, a, b), (second, b, a)):
+        if _of_dataclass(method) and _same_class(own, other):
+            return _dataclass_compare(symbol if own is a else _SWAPPED.get(symbol, symbol), own, other)
+    attempts = [(m, other) for m, other in ((first, y), (second, x)) if not _of_dataclass(m)]
     if second is not None and _is_subclass(b, a):
         attempts.reverse()
     result = _first(attempts)
-    if result is NotImplemented:
-        if symbol == "==":
-            return emit(core.IS, pack(a), pack(b))
-        return emit(arithmetic.COMPARE[symbol], pack(a), pack(b))
-    return result
+    if result is not NotImplemented:
+        return result
+    if met is None and first is not None and _may_be_numpy(b):
+        return _apart(b, lambda v: _compare(symbol, a, v, met=(a, _met(symbol, v, a))))
+    if symbol in ("==", "!="):
+        same = emit(core.IS, pack(a), pack(b))
+        return same if symbol == "==" else not_(same)
+    return emit(arithmetic.COMPARE[symbol], pack(a), pack(b))
+
+
+def _same_class(x: Any, y: Any) -> bool:
+    return (
+        isinstance(y, Tensor) and is_object(y._ag_type) and python_class(y._ag_type) is python_class(vtype(x))
+    )
 
 
 def _dataclass_compare(symbol: str, x: Any, y: Any) -> Any:
     cls = x._ag_type.site.cls
-    if not (isinstance(y, Tensor) and is_object(y._ag_type) and y._ag_type.site.cls is cls):  # type: ignore[attr-defined]
-        if symbol in ("==", "!="):
-            return symbol == "!="
-        return emit(arithmetic.COMPARE[symbol], pack(x), pack(y), type_=BOTTOM)
     import dataclasses  # who has not loaded it has no such class
 
     names = [f.name for f in dataclasses.fields(cls) if f.compare]

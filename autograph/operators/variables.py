@@ -78,7 +78,11 @@ class Box(Variable):
         if self.owner is None:
             self.cell.value = value
         else:
-            emit(core.CELL_SET, self.cell, _packed(value))
+            kept = _packed(value)
+            emit(core.CELL_SET, self.cell, kept)
+            if isinstance(kept, Tensor) and UNBOUND in members(kept._ag_type):  # which no rule is told
+                for cell in members(vtype(self.cell)):
+                    cell.site.widen(UNBOUND)  # type: ignore[attr-defined]
         return value
 
     def delete(self) -> None:

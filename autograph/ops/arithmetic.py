@@ -221,7 +221,7 @@ SYMBOLS: dict[str, tuple[str, Callable[[Any, Any], Any], Callable[[Any, Any], An
 def _matmul_rule(a: Any, b: Any) -> Type:
     s, t = type_of(a), type_of(b)
     op = base.BY_FUNCTION.get(np.matmul)
-    if not (_is_array(s) or _is_array(t)):
+    if not (isinstance(s, Array) or isinstance(t, Array)):  # NumPy's scalars have no @
         _refuse_host("@", s, t)
         return BOTTOM
     if op is None:
@@ -335,7 +335,7 @@ def _compare_rule(fn: Callable[[Any, Any], Any], symbol: str) -> Any:
                 return numeric(s, t)
             if symbol in ("==", "!="):
                 array = s if _is_array(s) else t
-                if isinstance(array, Array) and array.shape != () and isinstance(other, Const):
+                if isinstance(array, Array) and array.shape != () and not isinstance(other, Host):
                     return Array(np.dtype(bool), array.shape)
                 if not isinstance(array, Array) or array.shape == ():
                     return _scalar_equality(array, other)
@@ -383,11 +383,15 @@ def _has_array(t: Type, depth: int = 0) -> bool:
 def _scalar_equality(scalar: Any, other: Type) -> Type:
     """What a NumPy scalar gives with what is neither a number nor a sequence: its own bool, or Python's."""
     numpy_bool = generalize(Const(np.True_))
-    if python_class(other) in (str, bytes) or (isinstance(scalar, Array) and isinstance(other, Const)):
+    dtype = scalar.value.dtype if isinstance(scalar, Const) else scalar.dtype
+    text = python_class(other)
+    if text is str or text is bytes:  # Python's own bool before NumPy 2.3
+        number = np.zeros((), dtype) if isinstance(scalar, Array) else np.zeros((), dtype)[()]
+        return generalize(Const(number == text()))
+    if isinstance(scalar, Array) and isinstance(other, Const):
         return numpy_bool
     if not isinstance(other, Const):
         return join(Py(bool), numpy_bool)
-    dtype = scalar.value.dtype if isinstance(scalar, Const) else scalar.dtype
     return generalize(Const(np.zeros((), dtype)[()] == other.value))
 
 

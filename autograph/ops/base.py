@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 import re
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from operator import attrgetter
 from types import NoneType
@@ -464,19 +466,37 @@ def is_number(t: Any) -> bool:
     return isinstance(t, (Scalar, Array)) or (isinstance(t, Py) and t.cls in (bool, int, float, complex))
 
 
+def _index_kinds() -> str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        try:
+            operator.index(np.True_)  # type: ignore[arg-type]
+        except TypeError:
+            return "iu"
+    return "biu"
+
+
+INDEX_KINDS = _index_kinds()
+"""The kinds of NumPy scalars with `__index__`: a bool had it, deprecated, before NumPy 2.3."""
+
+
 def has_index(t: Any) -> bool:
     """Whether values of the type may stand for an index or a count (they have `__index__`).
 
     >>> [has_index(t) for t in (Py(bool), 2, Scalar(np.dtype("u1")), Array(np.dtype(int), ()))]
     [True, True, True, True]
-    >>> [has_index(t) for t in (Py(float), Scalar(np.dtype(bool)), Array(np.dtype(int), (1,)))]
+    >>> [has_index(t) for t in (Py(float), Array(np.dtype(bool), ()), Array(np.dtype(int), (1,)))]
     [False, False, False]
     """
     t = type_of(t)
-    if isinstance(t, (Scalar, Array)):
-        return t.dtype.kind in "iu" and (isinstance(t, Scalar) or t.shape in ((), None))
+    if isinstance(t, Scalar):
+        return t.dtype.kind in INDEX_KINDS
+    if isinstance(t, Array):
+        return t.dtype.kind in "iu" and t.shape in ((), None)
     if isinstance(t, Const):
-        return isinstance(t.value, (int, np.integer))
+        return isinstance(t.value, int) or (
+            isinstance(t.value, np.generic) and t.value.dtype.kind in INDEX_KINDS
+        )
     return isinstance(t, Py) and t.cls in (int, bool)
 
 
@@ -512,9 +532,9 @@ def _unknown(value: Any) -> Type:
 
 
 def as_array_argument(a: Any) -> Any:
-    """Lists and tuples as NumPy takes them: arrays of the joined dtype and the nested shape."""
+    """Lists, tuples and ranges as NumPy takes them: arrays of the joined dtype and the nested shape."""
     t = type_of(a)
-    if isinstance(t, (TupleT, SeqT)) or (isinstance(t, Ref) and t.kind == "list"):
+    if isinstance(t, (TupleT, SeqT)) or (isinstance(t, Ref) and t.kind == "list") or t == Py(range):
         return array_like(t)
     return t
 

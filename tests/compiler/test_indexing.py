@@ -141,7 +141,8 @@ def test_writes_of_what_is_read() -> None:
         return x
 
     check(shuffle, X, I)
-    check(own, np.array([3, 1, 0, 2, 2]))
+    if np.lib.NumpyVersion(np.__version__) >= "2.3.0":  # NumPy read the indices after writing over them
+        check(own, np.array([3, 1, 0, 2, 2]))
     check(mask, X)
     check(swap, X, I, J)
 

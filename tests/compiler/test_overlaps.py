@@ -91,7 +91,8 @@ def test_parts_of_one_array(fn: Any, shape: tuple[int, int]) -> None:
     y = x.copy()
     graph = ag.to_graph(fn)
     for _ in range(2):
-        assert graph(x) == fn(y)
+        got, expected = graph(x), fn(y)
+        assert (got, expected) == (None, None) or got == pytest.approx(expected, rel=1e-14)
         np.testing.assert_array_equal(x, y)
         x, y = (np.repeat(v, 2, axis=1)[:, :-1] for v in (x, y))  # another shape
 
