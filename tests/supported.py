@@ -406,6 +406,44 @@ def too_large(n):
     return n * 4
 
 
+OPERATORS = "operators of a user's classes"
+
+
+class Vector:
+    """Has operators of its own, and leaves NumPy's arrays none."""
+
+    __array_ufunc__ = None
+
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __add__(self, other):
+        return Vector(self.x + other.x, self.y + other.y)
+
+    def __rmul__(self, k):
+        return Vector(k * self.x, k * self.y)
+
+
+class Angle:
+    def __init__(self, turns):
+        self.turns = turns
+
+    def __rmul__(self, k):
+        return self.turns * k
+
+
+@row(OPERATORS, (X, 2), (X * 0.1, -1.5))
+def operators(x, n):
+    v = Vector(1.0, n) + x[0, 1] * Vector(n, 3)
+    w = x * v
+    return v.x, v.y, w.x, w.y, x[1, 2] * Angle(0.5)
+
+
+@refused(OPERATORS, X, message="an array and an object of the class Angle")
+def array_beside_object(x):
+    return x * Angle(0.25)
+
+
 @row("`and`, `or`, `not`", (0, 2.5), (3, ""), (0, 0), ops="cond")
 def boolean_operators(a, b):
     return a and b, a or b or "none", not a, (a and 1 // a) or b
