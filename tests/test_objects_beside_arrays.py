@@ -29,6 +29,9 @@ class Named:
     def __rmul__(self, other: Any) -> Any:
         return other * 2
 
+    def __rdivmod__(self, other: Any) -> Any:
+        return "rdivmod", type(other).__name__, self.v
+
     def __rmatmul__(self, other: Any) -> Any:
         return "rmatmul", type(other).__name__
 
@@ -65,7 +68,11 @@ class Picky:
         self.v = v
 
     def __add__(self, other: Any) -> Any:
+        print(type(other).__name__)
         return self.v + other if type(other) is float else NotImplemented
+
+    def __divmod__(self, other: Any) -> Any:
+        return divmod(self.v, other) if type(other) is float else NotImplemented
 
     def __eq__(self, other: Any) -> Any:
         return self.v == other if type(other) is float else NotImplemented
@@ -80,7 +87,7 @@ class Pair:
 CLASSES = (Named, Bare, Aside, First, Picky, Pair)
 FORMS = (
     *("x + C(n)", "C(n) + x", "x * C(n)", "x @ C(n)", "x == C(n)", "C(n) == x", "x != C(n)", "C(n) != x"),
-    *("x < C(n)", "x > C(n)", "C(n) < x", "x in [C(n)]"),
+    *("x < C(n)", "x > C(n)", "C(n) < x", "x in [C(n)]", "divmod(x, C(n))", "divmod(C(n), x)"),
 )
 
 
@@ -104,12 +111,12 @@ def result(fn: Callable[..., Any], x: Any) -> str:
 
 @pytest.mark.parametrize("cls", CLASSES)
 @pytest.mark.parametrize("form", FORMS)
-def test_as_numpy_or_refused(form: str, cls: type) -> None:
+def test_as_numpy_or_refused(form: str, cls: type, capsys: pytest.CaptureFixture[str]) -> None:
     fn = written(f"return {form}", cls)
     for x in (np.float32(2), np.float64(2.5), np.int64(3), np.arange(3.0), np.array(2.0), np.zeros((0, 2))):
         try:
-            expected = result(fn, x)
-            got = result(ag.to_graph(fn), x)
+            expected = result(fn, x), capsys.readouterr().out
+            got = result(ag.to_graph(fn), x), capsys.readouterr().out
         except ag.StagingError as error:
             assert isinstance(x, np.ndarray), (form, x)
             assert "internal error" not in str(error)
@@ -210,3 +217,53 @@ def test_orders_of_dataclasses() -> None:
         with pytest.raises(TypeError) as got:
             ag.to_graph(unordered)(2)
         assert str(got.value) == str(expected.value)
+
+
+class Left:
+    def __add__(self, other: Any) -> Any:
+        print("Left.__add__")
+        return NotImplemented
+
+    __iadd__ = __lt__ = __eq__ = __add__
+
+
+class Right:
+    def __radd__(self, other: Any) -> Any:
+        print("Right.__radd__")
+        return NotImplemented
+
+    __rmul__ = __gt__ = __radd__
+
+    def __index__(self) -> int:
+        return 2
+
+
+def in_place(x, n):
+    a = Left()
+    a += n
+    return a
+
+
+@pytest.mark.parametrize("backend", ["native", "interpreter"])
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x, n: Left() + n,
+        lambda x, n: Left() + Right(),
+        lambda x, n: Left() < Right(),
+        lambda x, n: n < Right(),
+        lambda x, n: Left() == n,
+        lambda x, n: [n] + Right(),
+        lambda x, n: [n] * Right(),
+        lambda x, n: f"{n}" + Right(),
+        lambda x, n: x + Right(),
+        in_place,
+    ],
+)
+def test_no_method_is_called_more_often_than_python_calls_it(
+    fn: Any, backend: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AUTOGRAPH_BACKEND", backend)
+    expected = result(fn, np.float64(1.5)), capsys.readouterr().out
+    assert expected[1]
+    assert (result(ag.to_graph(fn), np.float64(1.5)), capsys.readouterr().out) == expected

@@ -41,7 +41,9 @@ from autograph.operators.loops import (
     known_items,
 )
 from autograph.operators.objects import (
+    again,
     asked,
+    beside,
     compare,
     get_attr,
     has_object,
@@ -601,9 +603,19 @@ def divmod_(a: Any, b: Any) -> Any:
         for value, other in ((a, lambda v: divmod_(v, b)), (b, lambda v: divmod_(a, v))):
             if has_object(value) and not is_object(value._ag_type):
                 return split(value, is_object, other, other)
-        for method, other in ((method_of(a, "__divmod__"), b), (method_of(b, "__rdivmod__"), a)):
-            if method is not None and (result := call(method, other)) is not NotImplemented:
+        own, reflected = method_of(a, "__divmod__"), method_of(b, "__rdivmod__")
+        if own is not None:
+            result = call(own, b)
+            if result is NotImplemented:
+                result = again("divmod", own, "__divmod__", b, a)
+            if result is not NotImplemented:
                 return result
+        if reflected is not None:
+            result = beside("divmod", a, b, ("__rdivmod__",), lambda v: call(reflected, v))
+            if result is not NotImplemented:
+                return result
+        if own is not None or reflected is not None:
+            return emit(arithmetic.UNSUPPORTED, "divmod", pack(a), pack(b))
     result = emit(arithmetic.DIVMOD, a, b)
     if isinstance(result, Tensor) and isinstance(result._ag_type, TupleT):
         from autograph.operators.tracer import unpack_tuple

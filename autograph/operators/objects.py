@@ -790,7 +790,7 @@ def binary(symbol: str, a: Any, b: Any, op: Op | None = None) -> Any:
         if has_object(value) and not is_object(value._ag_type):
             return split(value, is_object, other, other)
     if _may_be_numpy(a) and is_object(vtype(b)):
-        return _apart(a, lambda v: _binary(symbol, _for_method(symbol, v, b, _names(symbol)[1:]), b, op))
+        return beside(symbol, a, b, _names(symbol)[1:], lambda v: _binary(symbol, v, b, op))
     return _binary(symbol, a, b, op)
 
 
@@ -807,12 +807,15 @@ def _binary(symbol: str, a: Any, b: Any, op: Op) -> Any:
     result = _first(attempts)
     if result is not NotImplemented:
         return result
-    if method_of(a, name) is not None and _may_be_numpy(b):
-        result = _apart(b, lambda v: _first([(method_of(a, name), _for_method(symbol, v, a, (name,)))]))
+    if (own := method_of(a, name)) is not None:
+        result = again(symbol, own, name, b, a)
         if result is not NotImplemented:
             return result
     if symbol == "*":  # the number of times that a sequence is repeated
         a, b = (special_index(v) if python_class(vtype(w)) in _REPEATED else v for v, w in ((a, b), (b, a)))
+    if any(method is not None for method, _ in attempts) and (is_object(vtype(a)) or is_object(vtype(b))):
+        told = symbol + "=" if op is arithmetic.INPLACE[symbol] else symbol
+        return emit(arithmetic.UNSUPPORTED, told, pack(a), pack(b))
     return emit(op, pack(a), pack(b))
 
 
@@ -874,6 +877,21 @@ def _for_method(symbol: str, x: Any, thing: Any, names: tuple[str, ...], in_plac
     return call(get_attr(x, "item")) if meets and not is_array and symbol != "@" else x
 
 
+def beside(symbol: str, x: Any, thing: Any, names: tuple[str, ...], use: Callable[[Any], Any]) -> Any:
+    """`use` of what the methods `names` of `thing` are called with where the other operand is `x`."""
+    return _apart(x, lambda v: use(_for_method(symbol, v, thing, names)))
+
+
+def again(symbol: str, method: Any, name: str, x: Any, thing: Any) -> Any:
+    """What a method of `thing` gives when NumPy calls it again, as it left the operation to `x`."""
+
+    def use(v: Any) -> Any:
+        own = _for_method(symbol, v, thing, (name,))
+        return NotImplemented if own is v else call(method, own)
+
+    return _decided(_apart(x, use)) if _may_be_numpy(x) else NotImplemented
+
+
 def inplace(symbol: str, a: Any, b: Any) -> Any:
     """`a <symbol>= b`; gives the new value of a."""
     if has_object(a) or has_object(b):
@@ -907,17 +925,20 @@ def _first(attempts: list[tuple[Any, Any]]) -> Any:
     for method, other in attempts:
         if method is None:
             continue
-        result = call(method, other)
-        if result is NotImplemented:
-            continue
-        if isinstance(result, Tensor) and Const(NotImplemented) in members(result._ag_type):
-            require().refuse(
-                "an overloaded operator returns NotImplemented for some values only",
-                "Which method answers must be known while the graph is built.",
-                "Decide by the type of the operand.",
-            )
-        return result
+        result = _decided(call(method, other))
+        if result is not NotImplemented:
+            return result
     return NotImplemented
+
+
+def _decided(result: Any) -> Any:
+    if isinstance(result, Tensor) and Const(NotImplemented) in members(result._ag_type):
+        require().refuse(
+            "an overloaded operator returns NotImplemented for some values only",
+            "Which method answers must be known while the graph is built.",
+            "Decide by the type of the operand.",
+        )
+    return result
 
 
 def compare(symbol: str, a: Any, b: Any) -> Any:
@@ -963,11 +984,15 @@ def _compare(symbol: str, a: Any, b: Any, met: tuple[Any, Any] | None = None) ->
     result = _first(attempts)
     if result is not NotImplemented:
         return result
-    if met is None and first is not None and _may_be_numpy(b):
-        return _apart(b, lambda v: _compare(symbol, a, v, met=(a, _met(symbol, v, a))))
+    if met is None and first is not None:
+        result = again(symbol, first, left, b, a)
+        if result is not NotImplemented:
+            return result
     if symbol in ("==", "!="):
         same = emit(core.IS, pack(a), pack(b))
         return same if symbol == "==" else not_(same)
+    if any(method is not None for method, _ in attempts):
+        return emit(arithmetic.UNSUPPORTED, symbol, pack(a), pack(b))
     return emit(arithmetic.COMPARE[symbol], pack(a), pack(b))
 
 

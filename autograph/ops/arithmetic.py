@@ -407,6 +407,29 @@ for _symbol, _name, _fn in (
     COMPARE[_symbol] = define(_name, _fn, _compare_rule(_fn, _symbol), handles=(_fn,))
 
 
+_CALLED: dict[str, Callable[[Any, Any], Any]] = {
+    **{symbol: op.kernel for symbol, op in COMPARE.items()},
+    **{symbol: fn for symbol, (_, fn, _) in SYMBOLS.items()},
+    **{symbol + "=": fn for symbol, (_, _, fn) in SYMBOLS.items()},
+    "divmod": divmod,
+}
+
+
+def _unsupported(symbol: str, a: Any, b: Any) -> Any:
+    return _CALLED[symbol](_bare(a), _bare(b))
+
+
+def _bare(x: Any) -> Any:
+    """For a user's object, one with nothing of its class but the name: no method is called again."""
+    cls = type(x)
+    known = isinstance(x, (np.generic, np.ndarray)) or cls.__module__ == "builtins"
+    return x if known else type(cls.__name__, (), {})()
+
+
+UNSUPPORTED = define("unsupported", _unsupported, lambda symbol, a, b: BOTTOM)
+"""What Python raises once the methods of both operands have returned NotImplemented."""
+
+
 def _contains_rule(container: Any, value: Any) -> Type:
     t = type_of(container)
     if isinstance(t, Host) and t.cls is not None and hasattr(t.cls, "__contains__"):
