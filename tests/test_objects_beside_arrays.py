@@ -267,3 +267,26 @@ def test_no_method_is_called_more_often_than_python_calls_it(
     expected = result(fn, np.float64(1.5)), capsys.readouterr().out
     assert expected[1]
     assert (result(ag.to_graph(fn), np.float64(1.5)), capsys.readouterr().out) == expected
+
+
+class Unlike:
+    def __ne__(self, other: Any) -> Any:
+        return NotImplemented
+
+
+class Alike:
+    def __eq__(self, other: Any) -> Any:
+        return True
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x, n: Unlike() != Alike(),
+        lambda x, n: Alike() != Unlike(),
+        lambda x, n: Unlike() != n,
+        lambda x, n: Unlike() != Unlike(),
+    ],
+)
+def test_unequal_falls_back_on_equal(fn: Any) -> None:
+    assert result(ag.to_graph(fn), 1) == result(fn, 1)

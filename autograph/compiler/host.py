@@ -148,9 +148,8 @@ def _numpy(types: list[Type]) -> bool:
 
 
 def _quietly(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    def quiet(
-        *args: Any, **kwargs: Any
-    ) -> Any:  # errstate as a decorator copies attributes that classes lack
+    # errstate as a decorator copies attributes, which classes may lack
+    def quiet(*args: Any, **kwargs: Any) -> Any:
         with np.errstate(all="ignore"):
             return kernel(*args, **kwargs)
 

@@ -988,10 +988,9 @@ def _compare(symbol: str, a: Any, b: Any, met: tuple[Any, Any] | None = None) ->
         result = again(symbol, first, left, b, a)
         if result is not NotImplemented:
             return result
-    if symbol in ("==", "!="):
-        same = emit(core.IS, pack(a), pack(b))
-        return same if symbol == "==" else not_(same)
-    if any(method is not None for method, _ in attempts):
+    if symbol == "==":
+        return emit(core.IS, pack(a), pack(b))
+    if symbol != "!=" and any(method is not None for method, _ in attempts):
         return emit(arithmetic.UNSUPPORTED, symbol, pack(a), pack(b))
     return emit(arithmetic.COMPARE[symbol], pack(a), pack(b))
 
