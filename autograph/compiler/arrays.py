@@ -116,15 +116,20 @@ def dims_of(v: Value) -> tuple[Any, ...]:
 
 
 def broadcast_dims(
-    f: FunctionLowering, operation: Operation, shapes: list[tuple[Any, ...]], t: Array | None
-) -> tuple[Any, ...]:
-    """The dimensions of the result; where they are not known, that they fit is checked here."""
+    f: FunctionLowering, operation: Operation, shapes: list[tuple[Any, ...]]
+) -> tuple[Any, ...] | None:
+    """The dimensions of the result; where they are not known, that they fit is checked here.
+
+    None if they are known not to fit: the operation itself raises.
+    """
     rank = max(map(len, shapes))
     out: list[Any] = []
     for axis in range(-rank, 0):
         dims = [s[axis] for s in shapes if len(s) >= -axis]
         known = {d for d in dims if isinstance(d, int) and d != 1}
         unknown = list(dict.fromkeys(d for d in dims if isinstance(d, str)))
+        if len(known) > 1:
+            return None
         if known:
             size: Any = known.pop()
             for d in unknown:
@@ -267,8 +272,8 @@ def build(f: FunctionLowering, operation: Operation, op: Map, values: list[Any])
         f.evaluated.clear()
         parts = evaluate_map(f, Lanes(f.b), op, prepared, [], ())
         return Number(out._ag_type, op.result, parts)
-    dims = broadcast_dims(f, operation, [dims_of(v) for v in prepared], t)
-    if not keeps_order(prepared, dims):
+    dims = broadcast_dims(f, operation, [dims_of(v) for v in prepared])
+    if dims is None or not keeps_order(prepared, dims):
         return None
     cost = COST[op.name] + sum(v.cost for v in prepared if isinstance(v, Lazy))
     lazy = Lazy(op.result, dims, op, tuple(prepared), cost)

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,9 @@ MOST = 8
 """Kinds of arguments of a graph of which the sizes are told apart."""
 SIZES = 16
 """Different sizes that are told apart."""
+
+INVALID = "the compiler made code that LLVM does not take"
+"""How the reason begins for which a graph was declined by a mistake of the compiler's."""
 
 _lock = threading.RLock()
 _user_traceback: Callable[[BaseException], Any] | None = None
@@ -169,7 +173,13 @@ def compile_native(
     times["lower"] = time.perf_counter() - started
     if os.environ.get("AUTOGRAPH_DEBUG", "0") >= "3":
         print(text, file=sys.stderr)
-    library = machine.compile_ir(text, ("ag_entry",), times)
+    try:
+        library = machine.compile_ir(text, ("ag_entry",), times)
+    except machine.Invalid as error:
+        graph.native_reason = f"{INVALID} ({error})"
+        advice = "the interpreter runs it; please report this with the function"
+        warnings.warn(f"'{graph.name}': {graph.native_reason}; {advice}", RuntimeWarning, stacklevel=2)
+        return None
     native = host.Native(library, compilation.table, text, times)
     native.fallbacks = list(compilation.fallbacks.values())
     native.shared = compilation.shared

@@ -391,7 +391,7 @@ def diagonal(f: FunctionLowering, operation: Operation, *args: Any, **options: A
         return target
     if len(m.dims) != 2 or not all(isinstance(d, int) for d in m.dims):
         return None
-    if id(out) in f.plan.objects or not (f.is_pure(out) or is_only_read(f, out)):
+    if id(out) in f.plan.objects or not (f.is_private(out) or is_only_read(f, out)):
         return None  # NumPy's may not be written
     rows, columns = (int(d) for d in m.dims)
     length = max(min(rows, columns - k) if k >= 0 else min(rows + k, columns), 0)

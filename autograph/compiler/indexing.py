@@ -131,14 +131,9 @@ def _picked(f: FunctionLowering, operation: Operation, m: Memory, parts: list[An
     found = [p for p in parts if _is_array(p)]
     if any(len(arrays.dims_of(p)) > 3 for p in found):
         return None
-    shapes = [arrays.dims_of(p) for p in found]
-    for axis in range(1, max(map(len, shapes)) + 1):
-        if (
-            len({s[-axis] for s in shapes if len(s) >= axis and s[-axis] != 1 and isinstance(s[-axis], int)})
-            > 1
-        ):
-            return None
-    shape = arrays.broadcast_dims(f, operation, shapes, None)
+    shape = arrays.broadcast_dims(f, operation, [arrays.dims_of(p) for p in found])
+    if shape is None:
+        return None
     dims: list[Any] = []
     steps: list[tuple[int, Any]] = []
     indices = []

@@ -115,8 +115,10 @@ def product(f: FunctionLowering, operation: Operation, x: Any, y: Any) -> Value 
         times = arrays.Map("multiply", (t.dtype, t.dtype), t.dtype)
         lazy = Lazy(t.dtype, dx, times, (x, arrays.memory(f, y)), x.cost + 1)
         return reductions.reduce(f, operation, "sum", lazy, {1}, t.dtype, False, False)
+    batch = arrays.broadcast_dims(f, operation, [dx[:-2], dy[:-2], ()]) if _batched(dx, dy) else ()
+    if batch is None:
+        return None
     a, b = operand(f, x, t.dtype), operand(f, y, t.dtype)
-    batch = arrays.broadcast_dims(f, operation, [dx[:-2], dy[:-2], ()], None) if _batched(dx, dy) else ()
     dims = (*batch, *dx[-2:-1], *(dy[-1:] if len(dy) > 1 else ()))
     target = _result(f, operation, t.dtype, dims)
     a = _as_row(f, a) if len(dx) == 1 else a

@@ -602,7 +602,9 @@ class FunctionLowering:
             b.branch(self.taken, bad, fine)
         heavy = b.heavy
         b.start(bad)
+        before = {id(t): self.env[id(t)] for t in operation.inputs if id(t) in self.env}
         self._kernel(operation, must_raise=True, of_shapes=of_shapes)
+        self.env.update(before)  # what was put off is computed here for the kernel only
         b.jump(self.targets[-1])
         b.start(fine)
         if not (rare or self.taken):

@@ -133,9 +133,20 @@ QUICK_LOOPS = "; has loops of numbers"
 """How a text begins whose loops are worth LLVM's own list of passes, vectors and all."""
 
 
+class Invalid(Exception):
+    """IR that LLVM does not take: a mistake of the compiler's."""
+
+
 def _parsed(text: str) -> Any:
-    """The IR as an LLVM module for this machine."""
-    module = binding().parse_assembly(text)
+    """The IR as an LLVM module for this machine.
+
+    It is verified, in a fraction of the time: what is made of other IR ends the process, or is wrong.
+    """
+    try:
+        module = binding().parse_assembly(text)
+        module.verify()
+    except RuntimeError as error:
+        raise Invalid(str(error).strip()) from None
     module.triple = host()[0]
     module.data_layout = str(target_machine().target_data)
     return module

@@ -179,3 +179,20 @@ def test_parts_of_which_the_sizes_turn_out_to_be_equal() -> None:
     for n, k, m in ((16, 64, 30), (9, 20, 17), (70, 40, 30), (20, 600, 500), (2, 20, 20)):
         a, b = (np.arange(float(p * q)).reshape(p, q) % 5 for p, q in ((n, k), (k, m)))
         np.testing.assert_array_equal(many(a, b), a @ b)
+
+
+def unused_sum(x):
+    doubled = np.repeat(x, 2)
+    doubled + np.array([1, 2, 3])
+    return x
+
+
+def chosen(x):
+    return x[np.tile(np.arange(1), 2), np.array([0, 0, 0])]
+
+
+def test_sizes_that_are_known_not_to_fit() -> None:
+    for fn, args in ((unused_sum, (np.ones(1), np.ones(2))), (chosen, (np.ones((1, 1)),))):
+        graph = ag.to_graph(fn)
+        for x in args:
+            same(outcome(fn, (x,)), outcome(graph, (x,)))

@@ -518,3 +518,24 @@ def test_a_scaled_matrix_times_a_vector_is_not_stored() -> None:
         graph(np.ones((150, 160)), np.ones((150, 160)), np.ones(150))
     listing = graph.get_native(np.ones((200, 160)), np.ones((200, 160)), np.ones(160), kind="loops")
     assert "nest [?, ?]" not in listing
+
+
+def solved_and_written(a, b, x):
+    m = a * b
+    for scale in (b, 1.0):
+        y = np.linalg.solve(m + scale * np.eye(3), m)
+    if b > 5:
+        m = m + 1
+    elif b < 0:
+        m[...] = 2.0
+        np.add(m, b, out=m)
+    return m, y, x
+
+
+def test_an_array_that_a_failing_operation_needs_and_a_later_branch_writes() -> None:
+    graph = ag.to_graph(solved_and_written)
+    for b in (4, -2, 6):
+        for got, expected in zip(graph(np.eye(3), b, 1), solved_and_written(np.eye(3), b, 1)):
+            np.testing.assert_allclose(got, expected, rtol=1e-12)
+    with pytest.raises(np.linalg.LinAlgError):
+        graph(np.zeros((3, 3)), 0, 1)

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
+from autograph.compiler import lowering
 from tests.compiler.comparing import check
 from tests.programs.oracle import difference, outcome
 
@@ -710,3 +711,33 @@ def test_powers_by_one_half_are_roots(dtype: Any) -> None:
                 np.testing.assert_allclose(got, want, rtol=1e-6)
                 known = ~np.isnan(want)
                 assert np.array_equal(np.signbit(got)[known], np.signbit(want)[known]), (a, b)
+
+
+NOT_DOMINATED = """
+define i64 @broken(i1 %test) {
+entry:
+  br i1 %test, label %then, label %after
+then:
+  %x = add i64 1, 2
+  br label %after
+after:
+  ret i64 %x
+}
+"""
+
+
+@pytest.mark.parametrize("addition", [NOT_DOMINATED, "define i64 @broken() {"])
+def test_code_that_is_not_valid_is_reported_and_not_run(
+    addition: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = lowering.compile_graph
+
+    def broken(*args: Any) -> tuple[Any, str]:
+        compilation, text = make(*args)
+        return compilation, text + addition
+
+    monkeypatch.setattr(lowering, "compile_graph", broken)
+    graph = ag.to_graph(lambda x: x + 1)
+    with pytest.warns(RuntimeWarning, match="the interpreter runs it; please report"):
+        assert graph(1) == 2
+    assert "the interpreter runs it: the compiler made code" in str(graph.explain(1))

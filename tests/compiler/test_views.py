@@ -184,3 +184,21 @@ def test_results_of_a_reshaped_array_have_its_order() -> None:
     x = np.asfortranarray(np.arange(1320.0).reshape(2, 20, 33))
     for mine, want in zip(ag.to_graph(f)(x), f(x)):
         assert mine.strides == want.strides
+
+
+def diagonals(x):
+    d = x.diagonal()
+    return d, d[:], d[:1], d[::-1], d.T, d.reshape(-1), d[None], np.diag(x)[1:], np.diagonal(x, 1)[...]
+
+
+def written_diagonal(x):
+    x.diagonal()[:1][...] = 3.0
+    return x
+
+
+def test_parts_of_a_diagonal_may_not_be_written() -> None:
+    for shape in ((3, 3), (1, 4), (4, 1)):
+        x = np.ones(shape)
+        given = ag.to_graph(diagonals)(x)
+        assert not any(d.flags.writeable for d in given) and all(d.base is not None for d in given)
+        check(written_diagonal, x, native=False)

@@ -18,7 +18,7 @@ __all__ = ["TEMPLATES", "BreadthWriter"]
 
 UNARY = """abs negative positive sign rint floor ceil trunc fix sqrt cbrt square exp exp2 expm1 log log2 log10 log1p
 sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh degrees radians deg2rad rad2deg reciprocal isnan
-isinf isfinite signbit spacing fabs logical_not conjugate real imag angle nan_to_num around i0 sinc isreal iscomplex
+isinf isfinite spacing fabs logical_not conjugate real imag angle nan_to_num around i0 sinc isreal iscomplex
 isposinf isneginf ones_like zeros_like""".split()
 
 BINARY = """add subtract multiply divide true_divide floor_divide remainder mod fmod power float_power maximum minimum fmax
@@ -55,7 +55,7 @@ I: np.argsort(<V>, kind='stable') | np.nonzero(<V>)[0] | np.flatnonzero(<V> > <n
 I: np.arange(<int> + 4) | np.arange(1, 6, 2) | np.array(<A>.shape) | <I> % 3 | <I> // 2 | <I> * 2 | np.cumsum(<I>) | np.abs(<I>) | <V>.astype(int) | np.argmax(<A>, axis=<axis2>) | np.unique(<I>) | np.unique(<I>, return_counts=True)[1] | np.where(<M>)[0]
 I: np.unravel_index(3, (2, 2))[0] + <I> | np.rint(<V>).astype(np.int32) | np.count_nonzero(<A>, axis=<axis2>) | ~<I> | <I> << 1 | <I> ^ 3 | <I> & 6 | np.invert(<I>) | np.ones(3, dtype=<idtype>) | np.argwhere(<V> > 0)[:, 0] | np.sign(<I>) | <I>.astype(<idtype>)
 I: np.unique(<I>, return_inverse=True)[1] | np.diff(<I>) | np.concatenate([<I>, <M>]) | np.zeros(2, np.int8) + <int> | np.left_shift(<I>, 2) | np.argpartition(<I>, 0) * 0 | np.frexp(<V>)[1] | <I>[::-1] | np.indices((3,))[0] | np.isin(<I>, [1, 2]).astype(np.uint8)
-M: <V> > <n> | <V> <= <V> | <V> == <n> | ~<M> | <M> & <M> | <M> | np.isnan(<V>) | np.isfinite(<V>) | np.isclose(<V>, <n>) | np.logical_not(<V>) | np.logical_and(<V> > 0, <V> < 2) | np.isin(<V>, [0, 1]) | <A>.any(axis=<axis2>) | np.all(<A>, axis=<axis2>) | <V>.astype(bool) | np.logical_or.reduce(<A>) | np.signbit(<V>) | <V> != <V>
+M: <V> > <n> | <V> <= <V> | <V> == <n> | ~<M> | <M> & <M> | <M> | np.isnan(<V>) | np.isfinite(<V>) | np.isclose(<V>, <n>) | np.logical_not(<V>) | np.logical_and(<V> > 0, <V> < 2) | np.isin(<V>, [0, 1]) | <A>.any(axis=<axis2>) | np.all(<A>, axis=<axis2>) | <V>.astype(bool) | np.logical_or.reduce(<A>) | np.signbit(np.nan_to_num(<V>)) | <V> != <V>
 C: <C> * <C> | <C> + <n> | np.conj(<C>) | <C>.conj() | np.exp(<C>) | <V> * 1j | np.sqrt(<V> + 0j) | <C>[::-1] | -<C> | <C> / (<C> + 1) | <C> ** 2 | np.array([1j, <n>]) | np.cumsum(<C>) | <V>.astype(complex) | np.fft.fft(<V>) | np.where(<C>.real > 0, <C>, 1j)
 S: <S> @ <S> | <S>.T | <S> + np.eye(3) | np.linalg.inv(<S> + 10 * np.eye(3)) | np.linalg.matrix_power(<S>, 2) | np.linalg.cholesky(<S> @ <S>.T + 9 * np.eye(3)) | np.linalg.qr(<S>)[1] | np.linalg.pinv(<S>) | np.tril(<S>) | np.fill_diagonal(<S>, 1) or <S> | <S> * <n> | np.linalg.solve(<S> + 20 * np.eye(3), <S>)
 n: <V>.sum() | <V>[0] | <V>[-1] | <A>[1, 2] | <A>[0, <int>] | <A>.mean() | <V>.max() | <V>.item(0) | np.trace(<A>) | np.dot(<V>, <V>) | np.vdot(<V>, <V>) | <V> @ <V> | np.inner(<V>, <V>) | np.linalg.norm(<V>) | np.linalg.norm(<A>, axis=0)[0] | np.linalg.norm(<A>, 1) | np.linalg.det(<S>)

@@ -37,10 +37,13 @@ STAGED_OPS = ("cond", "while_loop")
 ROUNDING = re.compile(
     r"(np|ndarray|linalg|special)\W?\w*\.?(sum|mean|prod|std|var|dot|inner|vdot|outer|trace|average|norm|cumsum|cumprod|"
     r"median|percentile|quantile|interp|exp\w*|log\w*|sinh?|cosh?|tanh?|arc\w+|a(sin|cos|tan)h?|a(sinh|cosh|tanh)|atan2|"
-    r"power|float_power|cbrt|hypot|erf\w*|sqrt|convolve|correlate|tensordot|einsum|solve|inv|det|\w+norm)$"
+    r"power|float_power|cbrt|hypot|erf\w*|sqrt|convolve|correlate|tensordot|einsum|solve|inv|det|\w+norm|fmin|fmax)$"
     r"|^(matmul|imatmul|i?pow|sum)$"
 )
-"""The ops that native code may round otherwise than NumPy; a graph without any must agree bit by bit."""
+"""The ops that native code may round otherwise than NumPy; a graph without any must agree bit by bit.
+
+Which zero `fmin` and `fmax` give depends, in NumPy, on the place in the array.
+"""
 RTOL = 1e-12
 
 
@@ -239,10 +242,14 @@ def _count(converted: Any, args: Callable[[], tuple[Any, ...]], report: Report, 
 
 def _count_native(converted: Any, args: Callable[[], tuple[Any, ...]], report: Report) -> None:
     """Counts the graphs that became machine code and those that the compiler declined, by its reason."""
+    from autograph.compiler import backend
+
     with contextlib.suppress(Exception):
         graph = converted.get_graph(*args())
         for native in (graph.native or {}).values():
             report.counts["native compiled" if native is not None else "native declined"] += 1
+        if graph.native_reason.startswith(backend.INVALID):
+            report.failures.append(Failure("native", 0, "internal", graph.native_reason, backend.INVALID))
         if graph.native_reason:
             report.counts[f"native declined: {re.sub(r'[0-9.]+', '#', graph.native_reason)[:60]}"] += 1
 

@@ -343,7 +343,7 @@ class _Close:
     def texts(self, a: str, b: str) -> bool:
         if a == b or not self.size:
             return a == b
-        if " ".join(_FLOAT.sub("#", a).split()) != " ".join(_FLOAT.sub("#", b).split()):
+        if "".join(_FLOAT.sub("#", a).split()) != "".join(_FLOAT.sub("#", b).split()):  # columns differ
             return False
         pairs = zip(_FLOAT.findall(a), _FLOAT.findall(b))
         return all(
