@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import buffers, host, listing, overlaps, parallel, threads
+from autograph.compiler import buffers, host, listing, machine, overlaps, parallel, threads
 from autograph.compiler.elementwise import COMPARISONS, COST, ELEMENT, SCALAR_ONLY, Lanes, NoRule
 from autograph.compiler.lowering import SMALL, FunctionLowering, rule
 from autograph.compiler.values import (
@@ -310,7 +310,7 @@ def store_together(f: FunctionLowering, tensors: list[Tensor], last: Lazy) -> Me
             f.env[id(t)] = f._rooted(materialize(f, v), t)
     values = [*(v for _, v in fitting), last]
     targets = targets_for(f, values, together, True)
-    fill_all(f, targets, values)
+    fill_all(f, targets, values, new=True)
     for (t, _), target in zip(fitting, targets):
         f.env[id(t)] = f._rooted(target, t)
     return targets[-1]
@@ -523,15 +523,59 @@ def store(f: FunctionLowering, lanes: Lanes, m: Memory, index: list[str], parts:
     kind, b = register(m.dtype), f.b
     if m.dtype.kind == "b":
         wide = b.value(f"zext <{lanes.width} x i1> {parts[0]} to <{lanes.width} x i8>")
-        b.emit(f"store <{lanes.width} x i8> {wide}, ptr {pointer}, align 1")
+        b.emit(f"store <{lanes.width} x i8> {wide}, ptr {pointer}, {_how(m, lanes)}")
         return
     if m.dtype.kind == "c":
         t, double = lanes.type(kind), 2 * lanes.width
         order = ", ".join(f"i32 {k}, i32 {k + lanes.width}" for k in range(lanes.width))
         both = b.value(f"shufflevector {t} {parts[0]}, {t} {parts[1]}, <{double} x i32> <{order}>")
-        b.emit(f"store <{double} x {kind}> {both}, ptr {pointer}, align 1")
+        b.emit(f"store <{double} x {kind}> {both}, ptr {pointer}, {_how(m, lanes)}")
         return
-    b.emit(f"store {lanes.type(kind)} {parts[0]}, ptr {pointer}, align 1")
+    b.emit(f"store {lanes.type(kind)} {parts[0]}, ptr {pointer}, {_how(m, lanes)}")
+
+
+def _how(m: Memory, lanes: Lanes) -> str:
+    """How a vector is stored: with its alignment."""
+    return f"align {min(lanes.width * m.dtype.itemsize, LINE)}, !nontemporal !4" if m.streamed else "align 1"
+
+
+LINE = 64
+"""Bytes of a line of the caches."""
+
+
+def streams(f: FunctionLowering, targets: list[Memory], width: int) -> str:
+    """The test whether new arrays are stored past the caches; "false" for what is no new, large array.
+
+    A store otherwise reads what it overwrites into the caches, where it takes the place of what is used. What
+    is stored last is no longer there either when all of it is read, if it is about as large as they are.
+    """
+    b = f.b
+    test = "false" if machine.fence() is None else "true"
+    for m in targets:
+        sizes = [d for d in m.dims if isinstance(d, int)]
+        aligned = len(sizes) < 2 or sizes[-1] * m.dtype.itemsize % LINE == 0
+        size = math.prod(sizes) * m.dtype.itemsize if len(sizes) == len(m.dims) else 0
+        if not (m.contiguous and aligned and width > 1 and size >= buffers.STREAMED):
+            return "false"
+    for m in targets if test == "true" else ():
+        place = b.value(f"and i64 {b.value(f'ptrtoint ptr {m.data} to i64')}, {LINE - 1}")
+        one = b.value(f"icmp eq i64 {place}, 0")
+        test = one if test == "true" else b.value(f"and i1 {test}, {one}")
+    return test
+
+
+def streamed(f: FunctionLowering, test: str, body: Callable[[bool], None]) -> None:
+    """What `body` emits, told whether it stores past the caches: as the test of `streams` says."""
+    if test == "false":
+        body(False)
+    else:
+        either(f, test, lambda: body(True), lambda: body(False))
+
+
+def settle_streams(f: FunctionLowering) -> None:
+    """After stores past the caches: other threads see them before all that is stored from here on."""
+    if name := machine.fence():
+        f.b.call("void", name)
 
 
 # -- memory --------------------------------------------------------------------------------------------------
@@ -582,17 +626,25 @@ def nest(
     body: Callable[[Lanes, list[str]], None],
     cost: Any = 0,
     axes: list[int] | None = None,
+    done: Callable[[], None] = lambda: None,
 ) -> None:
     """Loops over all indices; the last axis in vectors of a width, then its rest one by one.
 
     `cost` is that of one element if the indices of one of the `axes` (None: of any) may be shared by threads.
+    `done` emits what each of them does at its end.
     """
     if not dims:
         body(Lanes(f.b), [])
-    elif not cost:
-        loops(f, dims, [(0, d) for d in dims], width, body)
+        return
+
+    def piece(ranges: list[tuple[Any, Any]]) -> None:
+        loops(f, dims, ranges, width, body)
+        done()
+
+    if not cost:
+        piece([(0, d) for d in dims])
     else:
-        share(f, dims, cost, lambda ranges: loops(f, dims, ranges, width, body), axes)
+        share(f, dims, cost, piece, axes)
 
 
 def loops(
@@ -766,8 +818,13 @@ def fill(f: FunctionLowering, target: Memory, v: Any, serial: bool = False) -> N
     fill_all(f, [target], [v], serial)
 
 
-def fill_all(f: FunctionLowering, targets: list[Memory], values: list[Any], serial: bool = False) -> None:
-    """As `fill`, for several values, all of them in one loop; the targets have one shape and lie apart."""
+def fill_all(
+    f: FunctionLowering, targets: list[Memory], values: list[Any], serial: bool = False, new: bool = False
+) -> None:
+    """As `fill`, for several values, all of them in one loop; the targets have one shape and lie apart.
+
+    `new`: they are arrays that were made for this.
+    """
     dims = targets[0].dims
     width = min(width_for(v, t.dtype, pairs=True) for t, v in zip(targets, values))
     names = listing.functions([m.op.name for m in reversed(_unlike(values))])
@@ -783,7 +840,7 @@ def fill_all(f: FunctionLowering, targets: list[Memory], values: list[Any], seri
         f.b.start(same)
         notes = len(f.compilation.notes)
         done = {}
-        fill_all(f, targets, [_alike(f, v, dims, done) for v in values], serial)
+        fill_all(f, targets, [_alike(f, v, dims, done) for v in values], serial, new)
         del f.compilation.notes[notes:]
         f.b.jump(after)
         f.b.start(other)
@@ -816,9 +873,18 @@ def fill_all(f: FunctionLowering, targets: list[Memory], values: list[Any], seri
     if width == 1:
         nest(f, list(dims), 1, body, cost)
         return
+
+    def vectors(past: bool) -> None:
+        if not past:
+            nest(f, list(dims), width, body, cost)
+            return
+        storing = _storing(f, [replace(t, streamed=True) for t in targets], values)
+        nest(f, list(dims), width, storing, cost, done=lambda: settle_streams(f))
+
+    past = streams(f, targets, width) if new else "false"
     test = _vector_test(f, [*sources, *targets[1:]], targets[0], dims)
     if test == "true":
-        nest(f, list(dims), width, body, cost)
+        streamed(f, past, vectors)
         return
     if test == "false":
         nest(f, list(dims), 1, body, cost)
@@ -827,7 +893,7 @@ def fill_all(f: FunctionLowering, targets: list[Memory], values: list[Any], seri
     fast, slow, after = b.label("vector"), b.label("scalar"), b.label("filled")
     b.branch(test, fast, slow)
     b.start(fast)
-    nest(f, list(dims), width, body, cost)
+    streamed(f, past, vectors)
     b.jump(after)
     b.start(slow)
     nest(f, list(dims), 1, body, cost)
@@ -980,7 +1046,7 @@ def lasting(f: FunctionLowering, v: Value) -> Memory:
 def materialize(f: FunctionLowering, v: Lazy, tensors: set[int] | None = None, done: bool = False) -> Memory:
     """Stores a value that was put off; if it is that of known tensors, maybe in place of what it reads."""
     target = allocate(f, v.dtype, v.dims) if tensors is None else targets_for(f, [v], tensors, done)[0]
-    fill(f, target, v)
+    fill_all(f, [target], [v], new=True)
     return target
 
 

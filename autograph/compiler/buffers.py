@@ -27,6 +27,8 @@ PAGE = 4096
 """Bytes of a page: the addresses of large arrays are multiples of it."""
 HUGE = 4 << 20
 """From here on the system is asked for huge pages, as NumPy does it."""
+STREAMED = 16 << 20
+"""Bytes from which on a new array is stored past the caches."""
 LIMIT = 64 << 20
 """Most bytes of free blocks."""
 SLOTS = 256

@@ -1872,7 +1872,7 @@ def entry(compilation: Compilation) -> None:
     b = f.b
     emit_entry(f, b)
     compilation.module.functions["ag_entry"] = b.function("define ptr @ag_entry(ptr %table, ptr %args)")
-    compilation.module.globals["meta"] = "!2 = !{}\n!3 = !{i64 0, i64 9223372036854775807}"
+    compilation.module.globals["meta"] = "!2 = !{}\n!3 = !{i64 0, i64 9223372036854775807}\n!4 = !{i32 1}"
 
 
 def emit_entry(f: FunctionLowering, b: Builder) -> None:

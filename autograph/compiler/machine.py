@@ -44,6 +44,12 @@ def has_fma() -> bool:
 
 
 @functools.cache
+def fence() -> str | None:
+    """The intrinsic that orders stores past the caches; None where there is none that is known."""
+    return "llvm.x86.sse.sfence" if host()[0].startswith("x86_64") else None
+
+
+@functools.cache
 def target_machine(level: int = 2) -> Any:
     triple, cpu, features = host()
     return (

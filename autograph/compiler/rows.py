@@ -30,7 +30,7 @@ from autograph.compiler.values import (
 from autograph.graph.graph import Operation, Region, Tensor
 from autograph.graph.tree import leaves
 from autograph.graph.types import Array, Const, Scalar
-from autograph.records import record_class
+from autograph.records import record_class, replace
 
 EXPENSIVE = 6
 """From this cost on a row that several loops read is kept instead of computed again."""
@@ -263,18 +263,28 @@ def lower(f: FunctionLowering, group: Group) -> bool:
     shared = arrays.widest(shape[:-1]) if shape[:-1] else 0
     ranges: list[tuple[Any, Any]] = [(0, d) for d in shape[:-1]]
 
-    def piece(scratch: dict[int, str], begin: Any, end: Any) -> None:
-        if ranges:
-            ranges[shared] = begin, end
-        _loops(f, group, outer, types, target, shape, width, scratch, ranges)
-
     count = shape[shared] if ranges else 1
     cost *= shape[-1] * (math.prod(shape[:-1]) // max(count, 1))
-    if kept and shape[-1] > STACK:
-        _with_buffers(f, kept, shape[-1], count, cost, piece)
-    else:
-        room = f"[{shape[-1]} x double]"
-        parallel.split(f, count, cost, lambda *ends: piece({o: f.b.alloca(room, 64) for o in kept}, *ends))
+
+    def rows(past: bool) -> None:
+        stored = replace(target, streamed=past)
+
+        def piece(scratch: dict[int, str], begin: Any, end: Any) -> None:
+            if ranges:
+                ranges[shared] = begin, end
+            _loops(f, group, outer, types, stored, shape, width, scratch, ranges)
+            if past:
+                arrays.settle_streams(f)
+
+        if kept and shape[-1] > STACK:
+            _with_buffers(f, kept, shape[-1], count, cost, piece)
+        else:
+            room = f"[{shape[-1]} x double]"
+            parallel.split(
+                f, count, cost, lambda *ends: piece({o: f.b.alloca(room, 64) for o in kept}, *ends)
+            )
+
+    arrays.streamed(f, arrays.streams(f, [target], width), rows)
     f.bind(out, target)
     return True
 

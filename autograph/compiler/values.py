@@ -193,12 +193,13 @@ class Memory(Value):
 
     `slot` owns the memory, where a slot does; `is_object` says that the slot's object is the array itself.
     `ordered`: its strides never grow from one axis to the next, so NumPy computes results of it in C order.
-    `writeable`: it is known to be so, as long as the function runs.
+    `writeable`: it is known to be so, as long as the function runs. `streamed`: vectors are stored to it past
+    the caches (`streams`); each is aligned to its size, or to 64 bytes.
     """
 
     __slots__ = (
         *("dtype", "data", "dims", "strides", "slot", "is_object"),
-        *("contiguous", "root", "aligned", "ordered", "writeable"),
+        *("contiguous", "root", "aligned", "ordered", "writeable", "streamed"),
     )
 
     def __init__(
@@ -214,10 +215,11 @@ class Memory(Value):
         aligned: bool = True,
         ordered: bool = False,
         writeable: bool = False,
+        streamed: bool = False,
     ) -> None:
         self.dtype, self.data, self.dims, self.strides = dtype, data, dims, strides
         self.slot, self.is_object, self.contiguous, self.root = slot, is_object, contiguous, root
-        self.aligned, self.ordered, self.writeable = aligned, ordered, writeable
+        self.aligned, self.ordered, self.writeable, self.streamed = aligned, ordered, writeable, streamed
 
 
 class Elements(Value):
