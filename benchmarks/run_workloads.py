@@ -113,8 +113,15 @@ def verdicts(workload: str, results: Results, peers: Sequence[str]) -> list[Verd
     return found
 
 
-def prepare(shared: Path, folder: Path, peers_python: str) -> Any:
-    """Copies the peers, adds this project's entry in its two forms, and loads the module that compares."""
+PAUSE = "time.sleep(0.01)"
+"""What the peers' module does before each sample: threads that look for work go to sleep."""
+
+
+def prepare(shared: Path, folder: Path, peers_python: str, pause: float) -> Any:
+    """Copies the peers, adds this project's entry in its two forms, and loads the module that compares.
+
+    It waits `pause` seconds before each sample: OpenBLAS's threads look for work for longer than it expects.
+    """
     shutil.copytree(shared, folder, dirs_exist_ok=True)
     for path in (folder, *folder.iterdir()):
         path.chmod(0o755)
@@ -125,6 +132,11 @@ def prepare(shared: Path, folder: Path, peers_python: str) -> Any:
         runner.write(f'\nPEERS["{MASKED}"] = ("peer_autograph_masked", "autograph")\n')
         runner.write(f"PY.update(dict.fromkeys(('tf', 'jaxnb', 'torch'), {peers_python!r}))\n")
         runner.write(f"PY['autograph'] = {sys.executable!r}\n")
+    comparing = folder / "compare.py"
+    text = comparing.read_text()
+    if PAUSE not in text:
+        print(f"the pause between samples is that of {comparing.name}: there is no '{PAUSE}' in it")
+    comparing.write_text(text.replace(PAUSE, f"time.sleep({pause})"))
     os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE.parent), str(folder)])
     sys.path.insert(0, str(folder))
     return importlib.import_module("compare")
@@ -176,6 +188,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--cores", type=int, default=2, choices=[1, 2])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--budget", type=float, default=15.0, help="seconds of samples for a workload")
+    parser.add_argument("--pause", type=float, default=0.15, help="seconds before each sample")
     parser.add_argument("--timeout", type=float, default=240.0, help="seconds for a peer to answer")
     parser.add_argument("--skip", default="", help="peer:workload patterns, with commas between them")
     parser.add_argument("--json", type=Path, help="where to write everything")
@@ -192,7 +205,8 @@ def main() -> int:
     peers = options.peers.split(",") if options.peers else []
     all_results: dict[str, Results] = {}
     with tempfile.TemporaryDirectory() as temporary:
-        compare = prepare(options.shared.resolve(), Path(temporary) / "peers", options.peers_python)
+        folder = Path(temporary) / "peers"
+        compare = prepare(options.shared.resolve(), folder, options.peers_python, options.pause)
         data = importlib.import_module("data")
         patterns = options.only.split(",") if options.only else ["*"]
         workloads = [name for name in data.WORKLOADS if any(fnmatch(name, pattern) for pattern in patterns)]

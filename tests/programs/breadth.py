@@ -22,7 +22,7 @@ isinf isfinite spacing fabs logical_not conjugate real imag angle nan_to_num aro
 isposinf isneginf ones_like zeros_like""".split()
 
 BINARY = """add subtract multiply divide true_divide floor_divide remainder mod fmod power float_power maximum minimum fmax
-fmin arctan2 hypot copysign nextafter logaddexp logaddexp2 heaviside greater greater_equal less less_equal equal
+fmin arctan2 hypot nextafter logaddexp logaddexp2 heaviside greater greater_equal less less_equal equal
 not_equal logical_and logical_or logical_xor""".split()
 
 INTEGER = "bitwise_and bitwise_or bitwise_xor left_shift right_shift gcd lcm floor_divide remainder power fmod".split()
@@ -47,7 +47,7 @@ V: np.concatenate([<V>, <V>]) | np.append(<V>, <n>) | np.roll(<V>, <int>) | np.r
 V: np.linspace(0, <n>, 5) | np.arange(<int> + 4) * 0.5 | np.arange(0, 3, 0.5) | np.logspace(0, 1, 4) | np.geomspace(1, 8, 4) | np.full(3, <n>) | np.interp(<V>, [0, 1, 2], [1, 3, 2]) | np.convolve(<V>, [1, 2]) | np.correlate(<V>, [1, <n>])
 V: np.where(<M>, <V>, <n>) | np.where(<V> > 0, <V>, -<V>) | np.compress(<M>, <V>) | np.extract(<V> > 0, <V>) | np.choose(<I> % 2, [<V>, -<V>]) | np.take(<V>, <I>, mode=<mode>) | np.clip(<V>, None, <n>) | np.nan_to_num(<V>, nan=<n>)
 V: np.trim_zeros(<V>) | np.pad(<V>, (1, 2), mode=<pad>) | np.polyval([1, 2, 3], <V>) | np.polyfit([0, 1, 2], [1, 2, <n>], 1) | np.gradient(<V>) | np.percentile(<V>, [25, 50]) | np.quantile(<V>, 0.3) * np.ones(2) | np.insert(<V>, 0, <n>) | np.delete(<V>, 0)
-V: <V>.astype(<dtype>) | <V>.copy() | <A> @ <V>[: 1].repeat(<A>.shape[1]) | <A>.sum(axis=<axis2>) | np.add.reduce(<A>, axis=<axis2>) | np.maximum.reduce(<A>) | np.maximum.accumulate(<V>) | np.multiply.accumulate(<V>) | np.hypot(<V>, 3)
+V: <V>.astype(<dtype>) | <V>.copy() | <A> @ <V>[: 1].repeat(<A>.shape[1]) | <A>.sum(axis=<axis2>) | np.add.reduce(<A>, axis=<axis2>) | np.maximum.reduce(<A>) | np.maximum.accumulate(<V>) | np.multiply.accumulate(<V>) | np.hypot(<V>, 3) | np.copysign(<V>, np.nan_to_num(<V>))
 V: np.select([<V> > 1], [<V>], <n>) | np.fromiter((t for t in range(3)), float) | np.array([<n>, 1, 2.5]) | np.array([<n>, <n>], dtype=<dtype>) | np.union1d(<V>, <V>) | np.setdiff1d(<V>, [1]) | np.intersect1d(<V>, <V>)
 V: np.einsum('ij->i', <A>) | np.einsum('i,i->i', <V>, <V>) | np.inner(<A>, <A>[0]) | np.nancumsum(<V>) | np.fft.fft(<V>).real.round(6) | np.modf(<V>)[0] | np.frexp(<V>)[0] | np.divmod(<V>, 2)[1] | np.ldexp(<V>, 2)
 V: np.lexsort((<V>,)) * 1.0 | np.histogram(<V>, bins=3, range=(0, 4))[0] | np.digitize(<V>, [0, 1, 2]) * 1.5 | np.histogram(<V>, bins=[0, 1, 2])[1] | np.mean(<A>, axis=<axis2>, keepdims=True)[0] | np.trapezoid(<A>) | np.split(<V>, 1)[0] | np.squeeze(<V>[None])

@@ -249,8 +249,8 @@ def difference(
     """The first difference between two outcomes, None if a caller cannot tell them apart.
 
     `rtol` allows floating arrays (not Python floats) to differ by rounding. With a `size`, all floats may,
-    also Python's and those in texts, relative to themselves and to numbers of that size (1e7 times as much
-    in single precision). `lines` compares the line of the exception too.
+    also Python's and those in texts, relative to themselves and to numbers of that size (at least
+    `SHORT_RTOL` in single precision). `lines` compares the line of the exception too.
     """
     close = _Close(rtol, size)
     if (expected.exception is None) != (got.exception is None):
@@ -324,6 +324,9 @@ def _same_payload(a: Any, b: Any, close: _Close) -> bool:
     return bool(a == b)
 
 
+SHORT_RTOL = 1e-5
+"""How far numbers of single precision may be apart."""
+
 _FLOAT = re.compile(r"-?\d+\.\d*(?:e[+-]?\d+)?|-?\d+e[+-]?\d+")
 
 
@@ -337,7 +340,7 @@ class _Close:
     def numbers(self, a: np.ndarray, b: np.ndarray) -> bool:
         if self.rtol <= 0:
             return False
-        rtol = self.rtol * (1e7 if self.size and a.dtype.char in "efF" else 1.0)
+        rtol = max(self.rtol, SHORT_RTOL) if self.size and a.dtype.char in "efF" else self.rtol
         return bool(np.allclose(a, b, rtol=rtol, atol=rtol * (self.size or 1.0), equal_nan=True))
 
     def texts(self, a: str, b: str) -> bool:
