@@ -398,3 +398,28 @@ def test_ndarray_of_the_memory_of_another_array_is_refused() -> None:
 
     with pytest.raises(ag.errors.StagingError, match="more than a shape and a dtype"):
         fn(np.zeros(4))
+
+
+def complex_on_either_side(v, a):
+    z, same = 2j, []
+    for x in (
+        1j == v,
+        1j != v,
+        v == 1j,
+        v != 1j,
+        z == v,
+        v == z,
+        -1j == v,
+        1j == np.median(a),
+        z != a[0] + v,
+    ):
+        same.append((x, type(x)))
+    chosen = 3 if 1j == v else 4
+    return same, chosen, 1j == v == z, [z == x for x in (v, a[1])]
+
+
+def test_a_complex_number_compared_with_a_float64_gives_pythons_bool_where_it_is_on_the_left() -> None:
+    args = np.float64(1.5), np.arange(3.0)
+    expected = complex_on_either_side(*args)
+    assert {kind for _, kind in expected[0]} == {bool, np.bool}
+    assert ag.to_graph(complex_on_either_side)(*args) == expected

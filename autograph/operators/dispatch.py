@@ -45,6 +45,41 @@ def _written() -> str:
     return _signs(frame.f_code).get(frame.f_lasti, "") if is_generated(frame.f_code) else ""
 
 
+@functools.lru_cache(maxsize=1024)
+def _lefts(code: types.CodeType) -> dict[int, tuple[bool, Any]]:
+    """The left operands of comparisons, by the offset: (True, constant) or (False, variable)."""
+    found = {}
+    stack: list[tuple[bool, Any] | None] = []
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "COMPARE_OP" and len(stack) > 1 and stack[-2] is not None:
+            found[instruction.offset] = stack[-2]
+        arg = instruction.arg if instruction.opcode >= dis.HAVE_ARGUMENT else None
+        effect = dis.stack_effect(instruction.opcode, arg, jump=False)
+        if effect < 0:
+            del stack[effect:]
+        stack += [None] * effect
+        if instruction.opname == "LOAD_CONST":
+            stack[-1] = True, instruction.argval
+        elif instruction.opname in ("LOAD_FAST", "LOAD_DEREF", "LOAD_FAST_LOAD_FAST"):
+            names = instruction.argval if effect == 2 else (instruction.argval,)
+            stack[-effect:] = [(False, name) for name in names]
+        elif stack:  # other instructions give at most one value
+            stack[-1] = None
+    return found
+
+
+def _is_left(value: Any) -> bool:
+    """Whether converted code that compares something right now has this value on the left.
+
+    Python asks the right operand of `value == x` as it asks the left one of `x == value`.
+    """
+    frame = sys._getframe(2)
+    if not is_generated(frame.f_code):
+        return False
+    left = _lefts(frame.f_code).get(frame.f_lasti)
+    return left is not None and (left[1] if left[0] else frame.f_locals.get(left[1])) is value
+
+
 def _binary(symbol: str, name: str) -> None:
     def forward(self: Any, other: Any) -> Any:
         return binary(symbol, self, other)
@@ -71,6 +106,8 @@ def _compare(symbol: str, name: str) -> None:
     def method(self: Any, other: Any) -> Any:
         if reflected is not None and not isinstance(other, Tensor) and _written() == reflected:
             return compare(reflected, other, self)
+        if reflected is None and type(other) is complex and _is_left(other):
+            return compare(symbol, other, self)  # a bool for np.float64, the other way round a np.bool
         return compare(symbol, self, other)
 
     setattr(Tensor, f"__{name}__", method)
