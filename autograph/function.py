@@ -12,8 +12,8 @@ import os
 import sys
 import threading
 import types
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Any, NamedTuple, overload
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -61,6 +61,9 @@ from autograph.operators.tracer import (
     vtype,
 )
 from autograph.tracebacks import at_spots, spot_of, without_library
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CACHE_LIMIT = 256
 """At most this many signatures are kept for one function; the least recently used go first."""
@@ -560,6 +563,46 @@ class GraphFunction:
                 )
             )
         return native.listing() if kind == "loops" else backend.code(native, kind)
+
+    def export_library(
+        self,
+        path: str | os.PathLike[str],
+        *specs: Any,
+        name: str | None = None,
+        libraries: Sequence[str] = (),
+    ) -> tuple[Path, Path]:
+        """Writes the function as a library for C, which needs no Python, and a header beside it.
+
+        `specs` are the types of the arguments (see `spec`): real numbers, and arrays of a known number of
+        axes. The results may be numbers, arrays and tuples of them. The ending of `path` says what is
+        written: an object file (.o, .obj), or a shared library (.so, .dylib, .dll), which the C compiler
+        links ($CC, or cc). The C function is called as this one, or `name`; it gives 0, or a number of
+        which `<name>_error` tells the meaning, with the user's line. What the function reads from outside
+        is as it is now. The code is for processors such as this one, and runs in the thread that calls it.
+
+        `libraries` are those to link with, such as "openblas": with one, products of matrices and linear
+        algebra call BLAS and LAPACK (with integers of 32 bits); without, products are computed by loops.
+
+        Gives the paths of the library and of the header. Raises StagingError, with the line, where the
+        function needs Python to run, ValueError for another ending, and OSError where no C compiler is there
+        to link.
+
+        >>> import colorsys, tempfile, autograph as ag
+        >>> path = tempfile.mkdtemp() + "/yiq.o"
+        >>> yiq = ag.to_graph(colorsys.rgb_to_yiq)
+        >>> _, header = yiq.export_library(path, ag.spec(float), ag.spec(float), ag.spec(float), name="yiq")
+        >>> [line for line in header.read_text().splitlines() if line.startswith("int ")]
+        ['int yiq(double r, double g, double b, double *result0, double *result1, double *result2);']
+        """
+        from autograph.compiler import library
+
+        declared = GraphFunction(
+            self.python_function, static=self._static, signature=specs, recursive=self._recursive
+        )
+        try:
+            return library.write(declared.get_graph(), path, name or self.__name__, tuple(libraries))
+        except StagingError as error:
+            raise refusal(self._placed(error)) from error.__cause__
 
     def _native(self, concrete: Concrete, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         given = (*args, *kwargs.values())

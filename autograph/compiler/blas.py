@@ -6,6 +6,8 @@ cost nothing to find. Where NumPy has none, SciPy publishes the addresses of the
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import ctypes
 import functools
 import glob
@@ -13,6 +15,8 @@ import importlib
 import importlib.machinery
 import importlib.util
 import os
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -59,18 +63,41 @@ def _scipy_module(name: str) -> Any:
     return importlib.import_module(f"scipy.linalg.{name}")
 
 
+_later: contextvars.ContextVar[bool | None] = contextvars.ContextVar("later", default=None)
+
+
+@contextlib.contextmanager
+def linked_later(wanted: bool) -> Iterator[None]:
+    """Within, routines are not those of this process but ones that the linker finds, if any are wanted."""
+    token = _later.set(wanted)
+    yield
+    _later.reset(token)
+
+
+def is_routine(name: str) -> bool:
+    """Whether a function is a routine that the linker is to find."""
+    return re.fullmatch(r"[sdcz][a-z0-9]+_", name) is not None
+
+
 def integer() -> str:
     """The IR type of the integers of the routines."""
-    return "i32" if _numpy_library() is None else "i64"
+    return "i32" if _later.get() is not None or _numpy_library() is None else "i64"
 
 
-@functools.cache
 def symbol(routine: str) -> str | None:
     """The name by which the code calls a routine ("dgemm", "dgetrf"); None where there is none.
 
     >>> symbol("dgemm").startswith("ag_blas")
     True
     """
+    later = _later.get()
+    if later is not None:
+        return f"{routine}_" if later else None
+    return _loaded(routine)
+
+
+@functools.cache
+def _loaded(routine: str) -> str | None:
     address = _address(routine)
     if not address:
         return None

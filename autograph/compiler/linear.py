@@ -314,10 +314,11 @@ def multiply(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
         _plainly(f, c, a, b)
         return
     routine = blas.symbol(f"{blas.LETTER[key(dtype)]}{'gemv' if 1 in (m, n) else 'gemm'}")
-    if routine is None:
-        _plainly(f, c, a, b)
-        return
     real = dtype.kind == "f"
+    if routine is None:
+        without = _by_tiles if real and 1 not in (m, n) else _small_product if real else _plainly
+        without(f, c, a, b)
+        return
     limit = (FEW_OF_VECTOR if 1 in (m, n) else FEW) if real else 0
     small = _any(
         f, [_at_most(f, f.times(f.times(m, n), k), limit), *(_at_least(f, d, HUGE) for d in (m, n, k))]

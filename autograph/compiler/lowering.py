@@ -84,6 +84,7 @@ class Plan:
     distinct: bool = True  # no array argument overlaps another
     sizes: tuple[tuple[int, ...], ...] = ()  # of the arguments, as `backend.sizes` gives them
     numbered: bool = True  # equal instructions are written once
+    standalone: bool = False  # one thread does it all, and there is no Python: what would call it fails
     bounded: dict[int, bounded.Bounded] = field(default_factory=dict)  # of each graph with loops
 
     fresh: set[int] = field(default_factory=set)  # tensors of choices made in this round
@@ -140,10 +141,12 @@ class Compilation:
             self._functions[name] = make(self.sites)
         return self._functions[name]
 
-    def text(self) -> str:
+    def text(self, outside: Callable[[Compilation], None]) -> str:
+        """The IR; `outside` adds the function that is called from outside."""
         for graph in self.graph.functions():
             FunctionLowering(self, graph).run()
-        entry(self)
+        outside(self)
+        self.module.globals["meta"] = "!2 = !{}\n!3 = !{i64 0, i64 9223372036854775807}\n!4 = !{i32 1}"
         self.module.globals["scopes"] = self.scopes.text()
         return "".join(f"{mark}\n" for mark in sorted(self.marks)) + PROFILE + self.module.text()
 
@@ -323,6 +326,7 @@ class FunctionLowering:
         self.compilation, self.graph = compilation, graph
         self.plan, self.roots = compilation.plan, compilation.roots
         self.b = Builder(compilation.module, self.plan.numbered)
+        self.b.outlining = self.plan.standalone
         self.env: dict[int, Value] = {}
         self.slots = 0
         self.argv = self.cells = 0
@@ -928,6 +932,9 @@ class FunctionLowering:
         if self.shared is not None:
             return "null"
         b = self.b
+        if self.plan.standalone:
+            b.call("void", "ag_push", "ptr %ctx", f"i32 {self.compilation.sites.number(operation)}")
+            return "null"
         tensors: dict[int, Tensor] = {}
         for t in operation.inputs:
             tensors.setdefault(id(t), t)
@@ -1577,7 +1584,7 @@ def _dying(region: Region, late: dict[int, int]) -> dict[int, list[Tensor]]:
     last: dict[int, int] = {}
     made: dict[int, Tensor] = {}
     for position, operation in enumerate(region.ops):
-        for t in _all_inputs(operation):
+        for t in all_inputs(operation):
             if id(t) in made:
                 last[id(t)] = position
         for t in operation.outputs:
@@ -1603,7 +1610,7 @@ def _ends(graph: Graph) -> dict[int, tuple[int, dict[int, float]]]:
         last: dict[int, float] = {id(t): -1 for t in (*region.params, *others)}
         for position, operation in enumerate(region.ops):
             last.update({id(t): position for t in operation.outputs})
-            last.update({id(t): position for t in _all_inputs(operation) if id(t) in last})
+            last.update({id(t): position for t in all_inputs(operation) if id(t) in last})
             found[id(operation)] = position, last
             for nested in operation.regions:
                 is_turn = operation.name == "while_loop" and nested is operation.regions[1]
@@ -1616,11 +1623,11 @@ def _ends(graph: Graph) -> dict[int, tuple[int, dict[int, float]]]:
     return found
 
 
-def _all_inputs(operation: Operation) -> Iterator[Tensor]:
+def all_inputs(operation: Operation) -> Iterator[Tensor]:
     yield from operation.inputs
     for region in operation.regions:
         for inner in region.ops:
-            yield from _all_inputs(inner)
+            yield from all_inputs(inner)
         for leaf in leaves(region.results or ()):
             if isinstance(leaf, Tensor):
                 yield leaf
@@ -1872,7 +1879,6 @@ def entry(compilation: Compilation) -> None:
     b = f.b
     emit_entry(f, b)
     compilation.module.functions["ag_entry"] = b.function("define ptr @ag_entry(ptr %table, ptr %args)")
-    compilation.module.globals["meta"] = "!2 = !{}\n!3 = !{i64 0, i64 9223372036854775807}\n!4 = !{i32 1}"
 
 
 def emit_entry(f: FunctionLowering, b: Builder) -> None:
@@ -1945,11 +1951,13 @@ def compile_graph(
     layouts: tuple[int, ...] = (),
     distinct: bool = True,
     sizes: tuple[tuple[int, ...], ...] = (),
+    standalone: bool = False,
+    outside: Callable[[Compilation], None] = entry,
 ) -> tuple[Compilation, str]:
-    """Lowers a graph and those that it calls; gives the compilation and its IR."""
+    """Lowers a graph and those that it calls; gives the compilation and its IR (see `Compilation.text`)."""
     from autograph.compiler import always  # noqa: F401 - its modules register their rules
 
-    plan = Plan(layouts=layouts, distinct=distinct, sizes=sizes)
+    plan = Plan(layouts=layouts, distinct=distinct, sizes=sizes, standalone=standalone)
     for g in graph.functions():  # without a look at the results, their second use would start all over
         for leaf in g.body.results or ():
             is_made = isinstance(leaf, Tensor) and leaf._ag_op is not None and leaf._ag_op.op is not None
@@ -1959,7 +1967,7 @@ def compile_graph(
         plan.fresh.clear()
         compilation = Compilation(graph, plan)
         try:
-            text = compilation.text()
+            text = compilation.text(outside)
         except Retry:
             continue
         except LateJump:

@@ -143,7 +143,7 @@ class Invalid(Exception):
     """IR that LLVM does not take: a mistake of the compiler's."""
 
 
-def _parsed(text: str) -> Any:
+def parsed(text: str) -> Any:
     """The IR as an LLVM module for this machine.
 
     It is verified, in a fraction of the time: what is made of other IR ends the process, or is wrong.
@@ -160,21 +160,27 @@ def _parsed(text: str) -> Any:
 
 def optimise(text: str, times: dict[str, float] | None = None) -> Any:
     """The IR as an optimised LLVM module."""
-    llvm = binding()
     started = time.perf_counter()
-    module = _parsed(text)
-    parsed = time.perf_counter()
+    module = parsed(text)
+    read = time.perf_counter()
+    optimised(module, text.startswith(QUICK_LOOPS))
+    if times is not None:
+        times["parse"] = read - started
+        times["passes"] = time.perf_counter() - read
+    return module
+
+
+def optimised(module: Any, quick_loops: bool) -> Any:
+    """The module after LLVM's passes."""
+    llvm = binding()
     builder = llvm.create_pass_builder(target_machine(), llvm.create_pipeline_tuning_options(speed_level=2))
-    if text.startswith(QUICK_LOOPS):
+    if quick_loops:
         builder.getModulePassManager().run(module, builder)
     else:
         passes = llvm.create_new_module_pass_manager()
         for name in PASSES:
             getattr(passes, f"add_{name}_pass")()
         passes.run(module, builder)
-    if times is not None:
-        times["parse"] = parsed - started
-        times["passes"] = time.perf_counter() - parsed
     return module
 
 
@@ -210,7 +216,7 @@ def compile_ir(
             return _timed_link(code, names, times)
         del times["load"]
     with _lock:
-        module = optimise(text, times) if level else _parsed(text)
+        module = optimise(text, times) if level else parsed(text)
         started = time.perf_counter()
         code = target_machine(level).emit_object(module)
         times["emit"] = time.perf_counter() - started

@@ -49,16 +49,21 @@ def name_of(routine: str, dtype: np.dtype[Any], length: Any = None) -> str:
 @functools.cache
 def define(name: str) -> str:
     """Compiles the routine of a name, once; gives the name."""
+    library = machine.compile_ir(text(name), (name,))
+    machine.keep(library)
+    machine.add_symbol(name, library[name])
+    return name
+
+
+def text(name: str) -> str:
+    """The IR of the routine of a name."""
     routine, kind, width = name.removeprefix(PREFIX).split("_")
     writer: type[Writer] = Writer
     if routine == "tiled":
         from autograph.compiler import tiled
 
         writer = tiled.TiledWriter
-    library = machine.compile_ir(writer(routine, kind, int(width)).text(name), (name,))
-    machine.keep(library)
-    machine.add_symbol(name, library[name])
-    return name
+    return writer(routine, kind, int(width)).text(name)
 
 
 def vector_bytes() -> int:

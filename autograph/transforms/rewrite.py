@@ -65,8 +65,15 @@ def apply(graph: Graph, changes: Changes) -> Graph:
       k: int = add(n, n)
       return k
     """
-    if not changes:
-        return graph
+    return _copied(graph, changes) if changes else graph
+
+
+def copied(graph: Graph) -> Graph:
+    """A copy of a graph and of all that it calls."""
+    return _copied(graph, Changes())
+
+
+def _copied(graph: Graph, changes: Changes) -> Graph:
     functions = graph.functions()
     copies = {
         id(g): Graph(g.name, g.place, result_type=g.result_type, host=g.host, native_reason=g.native_reason)
