@@ -64,7 +64,12 @@ def split(
     name, captured = found
     given = structure(f, captured)
     numbers = (f"i64 {n}" for n in (count, unit, cost))
-    b.call("void", "ag_parallel", f"ptr @{name}", f"ptr {given}", *numbers)
+    ended = b.call("i1", "ag_parallel", f"ptr @{name}", f"ptr {given}", *numbers)
+    raised, on = b.label("signal"), b.label("done")
+    b.branch(ended, raised, on, unlikely="then")
+    b.start(raised)
+    f.fail(-1 if f.current is None else f.compilation.sites.number(f.current))
+    b.start(on)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.compiler import arrays, listing, parallel
+from autograph.compiler import arrays, listing, parallel, threads
 from autograph.compiler.elementwise import ELEMENT, Lanes
 from autograph.compiler.ir import float_literal
 from autograph.compiler.lowering import FunctionLowering, rule
@@ -215,8 +215,9 @@ def _of_elements(
     return Elements(dtype, final, tuple(parts))
 
 
-CHUNKS = 64
-"""Most chunks of a reduction of a whole array. They depend on its shape only, and with them the result."""
+CHUNKS, MANY = 64, 1024
+"""Most chunks of a reduction of a whole array, and of one so long that a Ctrl-C ends it between two of them.
+They depend on its shape only, and with them the result."""
 
 
 def _whole(f: FunctionLowering, kind: Kind, x: Any, dtype: np.dtype[Any]) -> tuple[str, ...]:
@@ -230,10 +231,15 @@ def _whole(f: FunctionLowering, kind: Kind, x: Any, dtype: np.dtype[Any]) -> tup
         return _all(f, kind, x, axes, {}, dtype).result()
     shared = arrays.widest(dims)
     count, unit = dims[shared], (CHUNK if shared == len(dims) - 1 else 1)
-    step = _rounded_up(f, _rounded_up(f, count, CHUNKS, divide=True), unit)
+    if isinstance(cost, int):
+        most: Any = MANY if cost >= threads.AGES else CHUNKS
+    else:
+        ages = b.value(f"icmp uge i64 {cost}, {threads.AGES}")
+        most = b.value(f"select i1 {ages}, i64 {MANY}, i64 {CHUNKS}")
+    step = _rounded_up(f, _rounded_up(f, count, most, divide=True), unit)
     chunks = _rounded_up(f, count, step, divide=True)
     size = dtype.itemsize
-    totals, errors = (b.alloca(f"[{CHUNKS} x i64]", 16) for _ in range(2))
+    totals, errors = (b.alloca(f"[{CHUNKS if most == CHUNKS else MANY} x i64]", 16) for _ in range(2))
     element = register(dtype)
 
     def one(i: str) -> None:

@@ -44,12 +44,13 @@ would wait for that each time. Now and then it yields its processor: others with
 
 FIELDS = types.MappingProxyType(
     {"threads": 0, "busy": 8, "start": 16, "fn": 24, "given": 32, "count": 40, "size": 48, "pieces": 56}
-    | {"done": 64, "main": 72, "asked": 80, "left": 128, "pending": 192, "workers": 256}
+    | {"done": 64, "main": 72, "asked": 80, "loop": 88, "left": 128, "pending": 192, "workers": 256}
 )
-"""Offsets in the pool: the number of threads (0: not started), whether it is in use, the Python function that
-starts it; of the current loop: its function, what that is given, how many items it has, of what size and
-number the pieces are; the lock that its end opens; Python's main thread; when a loop with some work was last
-asked for; the pieces not begun; those not done, and 1 more until the caller sleeps; then the workers."""
+"""Offsets in the pool: the number of threads (0: not started), whether it is in use, the Python function
+that starts it; of the current loop: its function, what that is given, how many items it has, of what size
+and number the pieces are; the lock that its end opens; Python's main thread; when a loop with some work was
+last asked for; what the pieces of a loop share that a Ctrl-C ends (`STATE`), or null; the pieces not begun;
+those not done, and 1 more until the caller sleeps; then the workers."""
 WORKER = 64
 """Bytes of a worker: its lock, and whether that was opened."""
 
@@ -58,7 +59,11 @@ SHARES = 16
 PORTION = 40_000
 """The least work of a piece of such a loop, as far as it can be told."""
 LOOK = 10_000_000
-"""Nanoseconds between two looks for a Ctrl-C during such a loop."""
+"""Nanoseconds between two looks for a Ctrl-C during a loop that one ends."""
+AGES = 200_000_000
+"""From this amount of work on a Ctrl-C ends any loop."""
+SPAN = 80_000_000
+"""The most work of a piece of such a loop."""
 
 STATE = types.MappingProxyType({"failed": 0, "stopped": 8, "thread": 16, "owner": 24, "looked": 32})
 """Offsets in what its pieces share: the first turn that cannot be done, whether an exception is set that ends
@@ -69,7 +74,7 @@ NEVER = 2**63 - 1
 
 NAMES = ("ag_parallel", "ag_worker", "ag_unlock", "ag_lock", "ag_turns", "ag_stop")
 DECLARATIONS = {
-    "ag_parallel": "declare void @ag_parallel(ptr, ptr, i64, i64, i64)",
+    "ag_parallel": "declare i1 @ag_parallel(ptr, ptr, i64, i64, i64)",
     "ag_turns": "declare i1 @ag_turns(ptr, ptr, ptr, i64, i64)",
     "ag_stop": "declare i1 @ag_stop(ptr, i64) cold nounwind",
     "ag_unlock": "declare ptr @ag_unlock(i64)",
@@ -143,12 +148,21 @@ work:
   %begin = mul i64 %index, %size
   %stop = add i64 %begin, %size
   %end = call i64 @llvm.umin.i64(i64 %stop, i64 %count)
+  %loop = load ptr, ptr getelementptr (i8, ptr @ag_pool, i64 @loop)
+  %plain = icmp eq ptr %loop, null
+  br i1 %plain, label %run, label %watch
+watch:
+  %ends = call i1 @ag_stop(ptr %loop, i64 LEAST)
+  br i1 %ends, label %after, label %run
+run:
   call void %fn(ptr %given, i64 %begin, i64 %end)
+  br label %after
+after:
   %pending = atomicrmw sub ptr getelementptr (i8, ptr @ag_pool, i64 @pending), i64 1 seq_cst
   %last = icmp eq i64 %pending, 1
   br i1 %last, label %out, label %look
 out:
-  %did = phi i1 [ false, %look ], [ true, %work ]
+  %did = phi i1 [ false, %look ], [ true, %after ]
   ret i1 %did
 }
 
@@ -200,6 +214,13 @@ ready:
 define internal void @ag_deal(ptr %fn, ptr %given, i64 %count, i64 %unit, i64 %cost,
                               i64 %shares, i64 %work, ptr %loop) {
 entry:
+  %watched = icmp ne ptr %loop, null
+  %each = call i64 @llvm.umax.i64(i64 %cost, i64 1)
+  %fitting = udiv i64 SPAN, %each
+  %several.units = udiv i64 %fitting, %unit
+  %one.unit = call i64 @llvm.umax.i64(i64 %several.units, i64 1)
+  %span = mul i64 %one.unit, %unit
+  %longest = select i1 %watched, i64 %span, i64 -1
   %threads = load i64, ptr getelementptr (i8, ptr @ag_pool, i64 @threads)
   %several = icmp ugt i64 %threads, 1
   br i1 %several, label %ask, label %alone
@@ -208,16 +229,31 @@ ask:
   %free = extractvalue { i64, i1 } %pair, 1
   br i1 %free, label %cut, label %alone
 alone:
+  br i1 %watched, label %step, label %whole
+whole:
   call void %fn(ptr %given, i64 0, i64 %count)
+  ret void
+step:
+  %from = phi i64 [ 0, %alone ], [ %to, %go ]
+  %rest = sub i64 %count, %from
+  %part = call i64 @llvm.umin.i64(i64 %rest, i64 %span)
+  %to = add i64 %from, %part
+  call void %fn(ptr %given, i64 %from, i64 %to)
+  %all = icmp uge i64 %to, %count
+  br i1 %all, label %finished, label %go
+go:
+  %ends = call i1 @ag_stop(ptr %loop, i64 LEAST)
+  br i1 %ends, label %finished, label %step
+finished:
   ret void
 cut:
   %parts = mul i64 %threads, %shares
   %before = sub i64 %parts, 1
   %rounded = add i64 %count, %before
   %equal = udiv i64 %rounded, %parts
-  %each = call i64 @llvm.umax.i64(i64 %cost, i64 1)
   %least = udiv i64 %work, %each
-  %wanted = call i64 @llvm.umax.i64(i64 %equal, i64 %least)
+  %enough = call i64 @llvm.umax.i64(i64 %equal, i64 %least)
+  %wanted = call i64 @llvm.umin.i64(i64 %enough, i64 %longest)
   %most = sub i64 %unit, 1
   %up = add i64 %wanted, %most
   %units = udiv i64 %up, %unit
@@ -227,6 +263,7 @@ cut:
   %upper = add i64 %count, %oversize
   %pieces = udiv i64 %upper, %size
   store ptr %fn, ptr getelementptr (i8, ptr @ag_pool, i64 @fn)
+  store ptr %loop, ptr getelementptr (i8, ptr @ag_pool, i64 @loop)
   store ptr %given, ptr getelementptr (i8, ptr @ag_pool, i64 @given)
   store i64 %count, ptr getelementptr (i8, ptr @ag_pool, i64 @count)
   store i64 %size, ptr getelementptr (i8, ptr @ag_pool, i64 @size)
@@ -292,8 +329,10 @@ leave:
 }
 
 ; fn(given, begin, end) over the items 0 to count: in pieces of multiples of unit items, if there are many.
-define void @ag_parallel(ptr %fn, ptr %given, i64 %count, i64 %unit, i64 %cost) {
+; Whether an exception is set that ended it.
+define i1 @ag_parallel(ptr %fn, ptr %given, i64 %count, i64 %unit, i64 %cost) {
 entry:
+  %loop = alloca [STATE x i8], align 8
   %work = mul i64 %count, %cost
   %little = icmp ult i64 %work, WORTH
   br i1 %little, label %some, label %large
@@ -309,13 +348,20 @@ again:
   br i1 %often, label %large, label %plain
 plain:
   call void %fn(ptr %given, i64 0, i64 %count)
-  ret void
+  ret i1 false
 large:
   call void @ag_ready()
+  %ages = icmp uge i64 %work, AGES
+  br i1 %ages, label %watched, label %quick
+watched:
+  %raised = call i1 @ag_watched(ptr %fn, ptr %given, ptr %loop, i64 %count, i64 %unit, i64 %cost,
+    i64 PIECES, i64 PIECE)
+  ret i1 %raised
+quick:
   %state = call ptr @PyEval_SaveThread()
   call void @ag_deal(ptr %fn, ptr %given, i64 %count, i64 %unit, i64 %cost, i64 PIECES, i64 PIECE, ptr null)
   call void @PyEval_RestoreThread(ptr %state)
-  ret void
+  ret i1 false
 }
 
 define internal i64 @ag_time() {
@@ -332,6 +378,14 @@ define internal i64 @ag_time() {
 ; The turns of a loop of the user, in pieces: whether an exception is set that ends it.
 define i1 @ag_turns(ptr %fn, ptr %given, ptr %loop, i64 %count, i64 %cost) {
   call void @ag_ready()
+  %raised = call i1 @ag_watched(ptr %fn, ptr %given, ptr %loop, i64 %count, i64 1, i64 %cost,
+    i64 SHARES, i64 PORTION)
+  ret i1 %raised
+}
+
+; A loop that a Ctrl-C ends: whether an exception is set.
+define internal i1 @ag_watched(ptr %fn, ptr %given, ptr %loop, i64 %count, i64 %unit, i64 %cost,
+                               i64 %shares, i64 %least) {
   %stopped = getelementptr i8, ptr %loop, i64 8
   %thread = getelementptr i8, ptr %loop, i64 16
   %owner = getelementptr i8, ptr %loop, i64 24
@@ -347,7 +401,8 @@ define i1 @ag_turns(ptr %fn, ptr %given, ptr %loop, i64 %count, i64 %cost) {
   store i64 %time, ptr %looked
   %state = call ptr @PyEval_SaveThread()
   store ptr %state, ptr %thread
-  call void @ag_deal(ptr %fn, ptr %given, i64 %count, i64 1, i64 %cost, i64 SHARES, i64 PORTION, ptr %loop)
+  call void @ag_deal(ptr %fn, ptr %given, i64 %count, i64 %unit, i64 %cost, i64 %shares, i64 %least,
+    ptr %loop)
   call void @PyEval_RestoreThread(ptr %state)
   %end = load i64, ptr %stopped
   %raised = icmp ne i64 %end, 0
@@ -405,7 +460,7 @@ def text() -> str:
     for name, offset in FIELDS.items():
         code = code.replace(f"@{name})", f"{offset})")
     numbers: dict[str, int | str] = {"WORTH": WORTH, "PIECES": PIECES, "PIECE": PIECE, "WORKER": WORKER}
-    numbers |= {"SOME": SOME, "OFTEN": OFTEN}
+    numbers |= {"SOME": SOME, "OFTEN": OFTEN, "AGES": AGES, "SPAN": SPAN, "STATE": STATE_SIZE}
     numbers |= {"SHARES": SHARES, "PORTION": PORTION, "LOOK": LOOK, "NEVER": NEVER, "LEAST": -NEVER - 1}
     numbers["MONOTONIC"] = getattr(time, "CLOCK_MONOTONIC", 1)
     numbers["TURNS"] = TURNS
