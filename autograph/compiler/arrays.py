@@ -741,9 +741,27 @@ def count_loop(f: FunctionLowering, start: Any, stop: Any, step: int, body: Call
     body(i.name)
     following = b.value(f"add nuw nsw i64 {i.name}, {step}")
     i.incoming.append((following, b.block))
-    b.jump(head)
+    b.jump(
+        head,
+        _few_turns(f) if isinstance(stop, int) and isinstance(start, int) and stop - start <= FEW else "",
+    )
     b.start(after)
     f.evaluated.clear()
+
+
+FEW = 16
+"""Turns of a loop that is written out, if LLVM cares for it."""
+
+
+def _few_turns(f: FunctionLowering) -> str:
+    """What a jump back says of a loop with few turns: LLVM is to make no vectors of them.
+
+    Its model of what such vectors cost is not sure of itself, and where its two halves do not agree, an assertion
+    ends the process.
+    """
+    text = '!5 = distinct !{!5, !6}\n!6 = !{!"llvm.loop.vectorize.enable", i1 false}'
+    f.b.module.globals["ag.few"] = text
+    return ", !llvm.loop !5"
 
 
 def either(f: FunctionLowering, test: bool | str, yes: Callable[[], None], no: Callable[[], None]) -> None:

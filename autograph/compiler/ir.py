@@ -243,10 +243,10 @@ class Builder:
         """Whether the test that an instruction makes is known to be true here."""
         return any(self.holds(name) for _, name in self.known.get(text, ()))
 
-    def jump(self, label: str) -> None:
+    def jump(self, label: str, attachment: str = "") -> None:
         if self.numbered:
             self.dominators.jump(self.block, label)
-        self.emit(f"br label %{label}")
+        self.emit(f"br label %{label}{attachment}")
 
     def branch(self, test: str, then: str, orelse: str, unlikely: str = "") -> None:
         """`unlikely` names the side that is hardly ever taken: "then", "else" or neither."""
