@@ -756,8 +756,7 @@ FEW = 16
 def _few_turns(f: FunctionLowering) -> str:
     """What a jump back says of a loop with few turns: LLVM is to make no vectors of them.
 
-    Its model of what such vectors cost is not sure of itself, and where its two halves do not agree, an assertion
-    ends the process.
+    It models twice what such vectors cost, and where the two do not agree, an assertion ends the process.
     """
     text = '!5 = distinct !{!5, !6}\n!6 = !{!"llvm.loop.vectorize.enable", i1 false}'
     f.b.module.globals["ag.few"] = text
