@@ -197,7 +197,7 @@ def _constant(f: FunctionLowering, p: Any, dim: Any) -> Any:
 
 
 def _check_mask(f: FunctionLowering, operation: Operation, mask: Any, dims: tuple[Any, ...]) -> bool:
-    """Checks that a mask has the dimensions that it picks from."""
+    """Checks that a mask has the dimensions that it picks from; one of them may be 0 in NumPy, and picks nothing."""
     own = arrays.dims_of(mask)
     if len(own) != len(dims):
         return False
@@ -206,7 +206,7 @@ def _check_mask(f: FunctionLowering, operation: Operation, mask: Any, dims: tupl
             if d != whole:
                 return False
         elif d != whole:
-            f.guard(f.b.value(f"icmp eq i64 {d}, {whole}"), operation)
+            f.guard(f.b.value(f"icmp eq i64 {d}, {whole}"), operation, rare=f"icmp eq i64 {d}, 0")
     return True
 
 
@@ -620,7 +620,8 @@ def _masked(f: FunctionLowering, operation: Operation, x: Memory, mask: Any, sou
 
 def _blend(f: FunctionLowering, mask: Memory, target: Memory, value: Number) -> None:
     """Writes a number where a mask is true, a vector at a time."""
-    line = replace(mask, dims=target.dims, strides=(1,))
+    n = size_of(f, mask.dims)
+    line, target = replace(mask, dims=(n,), strides=(1,)), replace(target, dims=(n,))
     width = {8: 8, 4: 16, 2: 16, 1: 32}[target.dtype.itemsize]
     if target.strides[0] != target.dtype.itemsize:
         width = 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from tests.compiler.comparing import check
+from tests.compiler.comparing import check, outcome, same
 
 
 @pytest.fixture(autouse=True)
@@ -204,3 +204,22 @@ def test_what_numpy_does_not_look_at() -> None:
     check(lambda x, i, n: x[i[:n]], M[:, :0], np.array([30]), 1)
     check(lambda x, i: x[1::2, None, i, ..., 2], T, I)
     check(lambda x, i: x[i, ..., 2, 1], T, I[:3])
+
+
+def read_masked(x, m):
+    return x[m], x[m].sum()
+
+
+def written_masked(x, m):
+    x[m] = 7
+    x[m] += 2
+    return x
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0), (0, 0), (0, 5), (2, 2)])
+def test_a_mask_without_elements_fits_every_array(shape: tuple[int, ...]) -> None:
+    x, mask = np.arange(6.0).reshape(2, 3), np.zeros(shape, bool)
+    for fn in (read_masked, written_masked):
+        graph = ag.to_graph(fn)
+        for m in (mask, np.ones((2, 3)[: mask.ndim], bool), np.ones((2, 1)[: mask.ndim], bool), mask):
+            same(outcome(fn, (x, m)), outcome(graph, (x, m)))
