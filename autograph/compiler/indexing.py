@@ -197,7 +197,7 @@ def _constant(f: FunctionLowering, p: Any, dim: Any) -> Any:
 
 
 def _check_mask(f: FunctionLowering, operation: Operation, mask: Any, dims: tuple[Any, ...]) -> bool:
-    """Checks that a mask has the dimensions that it picks from; one of them may be 0 in NumPy, and picks nothing."""
+    """Checks that a mask has the dimensions that it picks from, or no elements, which picks nothing."""
     own = arrays.dims_of(mask)
     if len(own) != len(dims):
         return False

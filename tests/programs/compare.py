@@ -37,12 +37,12 @@ STAGED_OPS = ("cond", "while_loop")
 ROUNDING = re.compile(
     r"(np|ndarray|linalg|special)\W?\w*\.?(sum|mean|prod|std|var|dot|inner|vdot|outer|trace|average|norm|cumsum|cumprod|"
     r"median|percentile|quantile|interp|exp\w*|log\w*|sinh?|cosh?|tanh?|arc\w+|a(sin|cos|tan)h?|a(sinh|cosh|tanh)|atan2|"
-    r"power|float_power|cbrt|hypot|erf\w*|sqrt|convolve|correlate|tensordot|einsum|solve|inv|det|\w+norm|f?min|f?max|a(min|max)|nan(min|max))$"
+    r"power|float_power|cbrt|hypot|erf\w*|sqrt|convolve|correlate|tensordot|einsum|solve|inv|det|\w+norm|f?min|f?max|a(min|max)|nan(min|max)|sort)$"
     r"|^(matmul|imatmul|i?pow|sum)$"
 )
 """The ops that native code may round otherwise than NumPy; a graph without any must agree bit by bit.
 
-Which of two zeros `fmin`, `fmax` and the least or greatest of many are depends, in NumPy, on their places.
+Which of two zeros `fmin`, `fmax`, and the least of many are, or comes first, depends in NumPy on their places.
 """
 RTOL = 1e-12
 
