@@ -42,7 +42,7 @@ ROUNDING = re.compile(
 )
 """The ops that native code may round otherwise than NumPy; a graph without any must agree bit by bit.
 
-Which of two zeros `fmin`, `fmax`, and the least of many are, or comes first, depends in NumPy on their places.
+Which of two zeros `fmin` and `fmax` give, is the least, or comes first depends in NumPy on their places.
 """
 RTOL = 1e-12
 
