@@ -70,8 +70,10 @@ _later: contextvars.ContextVar[bool | None] = contextvars.ContextVar("later", de
 def linked_later(wanted: bool) -> Iterator[None]:
     """Within, routines are not those of this process but ones that the linker finds, if any are wanted."""
     token = _later.set(wanted)
-    yield
-    _later.reset(token)
+    try:
+        yield
+    finally:
+        _later.reset(token)
 
 
 def is_routine(name: str) -> bool:

@@ -134,7 +134,14 @@ def _is_name(text: str) -> bool:
 def _names(params: list[Tensor]) -> list[str]:
     """Names for parameters: their own, where C has no other use for them."""
     own = [(p._ag_name or "").removeprefix("arg:") for p in params]
-    return [name if _is_name(name) and own.count(name) == 1 else f"x{i}" for i, name in enumerate(own)]
+    taken = [re.sub(r"_\d+$", "", name) for name in own]  # `x_0` is the length of `x`
+
+    def fits(name: str) -> bool:
+        return (
+            _is_name(name) and taken.count(re.sub(r"_\d+$", "", name)) == 1 and not name.startswith("result")
+        )
+
+    return [name if fits(name) else f"argument{i}" for i, name in enumerate(own)]
 
 
 def _flat(leaf: Any) -> Iterator[Any]:
@@ -263,10 +270,15 @@ class Library:
             for i, leaf in enumerate(results)
         ]
         writeable = tuple(backend.WRITEABLE + 2 if p.shape is not None else 0 for p in self.params)
-        with blas.linked_later(with_blas):
-            self.compilation, self.text = lowering.compile_graph(
-                self.graph, writeable, distinct=True, standalone=True, outside=lambda c: None
-            )
+        try:
+            with blas.linked_later(with_blas):
+                self.compilation, self.text = lowering.compile_graph(
+                    self.graph, writeable, distinct=True, standalone=True, outside=lambda c: None
+                )
+        except lowering.Unsupported as reason:
+            raise refuse(
+                name, f"There is no machine code for it: {reason}.", "Look at get_graph()."
+            ) from None
         operations = [o for o in self.compilation.fallbacks.values() if not _raises(o)]
         if operations:
             needed = "; ".join(dict.fromkeys(map(_line, operations)))
@@ -294,11 +306,13 @@ class Library:
         lines, places = [], []
         for i, value in enumerate(self.compilation.table):
             if isinstance(value, np.dtype):
-                lines.append(f"@ag.d{i} = internal global [2 x i64] [i64 1152921504, i64 {value.itemsize}]")
+                lines.append(
+                    f"@ag.d{i} = internal global [2 x i64] [i64 {standalone.CONSTANT}, i64 {value.itemsize}]"
+                )
                 places.append(f"ptr @ag.d{i}")
             else:
                 places.append("ptr @ag.nothing")
-        lines.append("@ag.nothing = internal global [2 x i64] [i64 1152921504, i64 0]")
+        lines.append(f"@ag.nothing = internal global [2 x i64] [i64 {standalone.CONSTANT}, i64 0]")
         lines.append(f"@ag.table = internal constant [{len(places)} x ptr] [{', '.join(places)}]")
         texts = [*MESSAGES, *self.sites]
         for i, text in enumerate(texts):
@@ -394,7 +408,9 @@ class Library:
         """An argument as an array: its head lies on the stack, and nobody frees its elements."""
         assert v.shape is not None
         rank = len(v.shape)
-        descriptions.append(f"@ag.p{i} = internal global [2 x i64] [i64 1152921504, i64 {v.dtype.itemsize}]")
+        descriptions.append(
+            f"@ag.p{i} = internal global [2 x i64] [i64 {standalone.CONSTANT}, i64 {v.dtype.itemsize}]"
+        )
         allocas.append(f"  %o{i} = alloca [{standalone.STRUCT} x i8], align 16")
         allocas += [f"  %{name}{i} = alloca [{max(rank, 1)} x i64], align 8" for name in ("d", "s")]
         step = str(v.dtype.itemsize)

@@ -12,6 +12,8 @@ STRUCT = 80
 """Bytes of an array's head, before its dimensions and strides."""
 MOST = 64
 """Axes that an array may have."""
+CONSTANT = 1 << 30
+"""So many references has what is never freed; they are not counted."""
 
 RUNTIME = """
 declare ptr @malloc(i64)
@@ -21,9 +23,12 @@ declare { i64, i1 } @llvm.umul.with.overflow.i64(i64, i64)
 
 define void @Py_IncRef(ptr %o) {
   %none = icmp eq ptr %o, null
-  br i1 %none, label %done, label %add
-add:
+  br i1 %none, label %done, label %look
+look:
   %n = load i32, ptr %o
+  %constant = icmp sge i32 %n, CONSTANT
+  br i1 %constant, label %done, label %add
+add:
   %m = add i32 %n, 1
   store i32 %m, ptr %o
   br label %done
@@ -33,9 +38,12 @@ done:
 
 define void @Py_DecRef(ptr %o) {
   %none = icmp eq ptr %o, null
-  br i1 %none, label %done, label %sub
-sub:
+  br i1 %none, label %done, label %look
+look:
   %n = load i32, ptr %o
+  %constant = icmp sge i32 %n, CONSTANT
+  br i1 %constant, label %done, label %sub
+sub:
   %m = sub i32 %n, 1
   store i32 %m, ptr %o
   %last = icmp eq i32 %m, 0
@@ -330,7 +338,7 @@ def text() -> str:
     """The IR of the functions."""
     windows = sys.platform == "win32"
     code = RUNTIME.replace("  BYTES", "  " + (MALLOC if windows else ALIGNED))
-    numbers = {"STRUCT": STRUCT, "OWN": 1285, "MOST": MOST}
+    numbers = {"STRUCT": STRUCT, "OWN": 1285, "MOST": MOST, "CONSTANT": CONSTANT}
     for name, number in numbers.items():
         code = re.sub(rf"\b{name}\b", str(number), code)
     return code if windows else code + "declare i32 @posix_memalign(ptr, i64, i64)\n"

@@ -301,12 +301,20 @@ def keywords(int, double, ünder, x):
     return int + double + ünder + x
 
 
-def test_parameters_whose_names_are_none_in_c(tmp_path: Path) -> None:
-    loaded = Loaded(keywords, (ag.spec(float),) * 4, tmp_path)
+def like_others(x, x_0, result):
+    return x[0] + x_0 + result
+
+
+def test_parameters_whose_names_c_has_another_use_for(tmp_path: Path) -> None:
+    number = ag.spec(float)
+    loaded = Loaded(keywords, (number,) * 4, tmp_path)
     assert loaded(1.0, 2.0, 3.0, 4.0) == [10.0]
-    assert (
-        "int keywords(double x0, double x1, double x2, double x, double *result);"
-        in loaded.header.read_text()
+    text = "(double argument0, double argument1, double argument2, double x, double *result);"
+    assert text in loaded.header.read_text()
+    loaded = Loaded(like_others, (ag.spec(float, (None,)), number, number), tmp_path)
+    assert loaded(np.array([1.0]), 2.0, 3.0) == [6.0]
+    assert "(const double *argument0, int64_t argument0_0, double argument1, double argument2," in (
+        loaded.header.read_text()
     )
 
 
