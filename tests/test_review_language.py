@@ -732,3 +732,15 @@ def test_a_name_that_one_block_has_for_itself_and_the_next_one_shares() -> None:
     for n in (0, 1, 2, 3):
         for f in (two_branches, loops, handlers):
             assert ag.to_graph(f)(n) == f(n)
+
+
+@pytest.mark.parametrize("left", [True, 2.5, 3])
+def test_the_message_of_a_remainder_in_place_names_it(left: Any) -> None:
+    def fn(n: int) -> Any:
+        items = [n]
+        value = left
+        value %= items
+        return value
+
+    with pytest.raises(TypeError, match=r"unsupported operand type\(s\) for %=: '\w+' and 'list'"):
+        ag.to_graph(fn)(1)

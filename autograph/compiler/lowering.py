@@ -1160,6 +1160,15 @@ class FunctionLowering:
             self.call(operation)
         else:
             self._op(operation)
+            for out in operation.outputs:
+                self._store_waiting(out)
+
+    def _store_waiting(self, last: Tensor) -> None:
+        """Stores the arrays that waited for the loop of an operation, and needed one, where it made none."""
+        together = self.fusion.together.get(id(last), [last])
+        for t in together[:-1] if together[-1] is last else ():
+            if id(t) in self.env and (id(t) in self.plan.objects or not self.is_pure(t)):
+                self._settle(t)
 
     def _op(self, operation: Operation) -> None:
         from autograph.compiler import unrolled

@@ -408,7 +408,7 @@ def aug_assign(symbol: str, a: Any, b: Any) -> Any:
         if isinstance(a, Tensor):
             return inplace(symbol, a, b)
         if symbol == "%":
-            return mod(a, b) if isinstance(a, (str, bytes, int, float, complex)) else inplace(symbol, a, b)
+            return mod(a, b) if isinstance(a, (str, bytes)) else inplace(symbol, a, b)
         return arithmetic.SYMBOLS[symbol][2](a, b)
     if isinstance(a, (str, bytes)) and symbol == "%":
         return mod(a, b)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from tests.compiler.comparing import check
+from tests.compiler.comparing import check, outcome, same
 
 
 @pytest.fixture(autouse=True)
@@ -352,3 +352,16 @@ def test_stored_arrays_are_apart() -> None:
 
     check(fn, X, Y)
     check(turns, X, Y)
+
+
+def a_view_of_what_waits(x):
+    y = -x
+    np.clip(abs(y), 1, 2.0)  # nobody uses it, so no loop of it stores y
+    v = y[:]
+    y[0] = 1
+    return v
+
+
+def test_an_array_waits_for_a_loop_that_is_not_made() -> None:
+    for x in (np.arange(4.0), np.arange(100.0), np.arange(4)):
+        same(outcome(a_view_of_what_waits, (x,)), outcome(ag.to_graph(a_view_of_what_waits), (x,)))
