@@ -43,7 +43,7 @@ class Quick:
 
     def __init__(self, f: FunctionLowering, before: str, first: str, turns: str) -> None:
         self.f, self.before, self.first, self.turns = f, before, first, turns
-        self.marker = f.b.counter
+        self.marker, self.slots = f.b.counter, f.slots
         self.tests: dict[Any, str] = {}
         self.known: set[str] = set()
         self.needs: list[tuple[Any, tuple[str, ...]]] | None = None  # what a line needs that may not be used
@@ -200,8 +200,8 @@ class Quick:
             self.require(("near", value.ir), f"add i64 {value.ir}, {half}", f"icmp ule i64 {{}}, {2 * half}")
 
     def writeable(self, m: Memory) -> bool:
-        """Whether an array that is written is looked at before the loop."""
-        if m.slot is None:
+        """Whether an array that is written is looked at before the loop, which must have begun with it."""
+        if m.slot is None or m.slot >= self.slots:
             return False
         key = ("writeable", m.slot)
         if key not in self.tests:

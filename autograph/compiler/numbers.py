@@ -46,7 +46,9 @@ ARITHMETIC = (
 ADDED = (3, 5, 9)
 """Factors of products that take one addition of a shifted number: faster than one that tells of overflow."""
 LIBM = "nounwind willreturn memory(none) nobuiltin"
-"""Attributes of functions of the C library; LLVM must not replace them: pow(x, 2.0) is not always x * x."""
+"""Attributes of functions of the C library; LLVM must not replace them: pow(x, 3.0) is not x * x * x."""
+TWO, INFINITE = ("2", float_literal(2.0)), float_literal(float("inf"))
+"""The second power is a product: it is the nearest float, as pow(x, 2.0) nearly always is, and fast."""
 COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
 
 
@@ -231,8 +233,7 @@ def compared_exactly(
     lanes, b = Lanes(f.b), f.b
     kinds = x.dtype.kind + y.dtype.kind
     if set(kinds) <= set("biu"):
-        small = any(n.dtype.itemsize < 8 and not n.weak for n in (x, y))
-        return None if small and x.type != y.type else _compared_integers(f, name, x, y)
+        return _compared_integers(f, name, x, y)
     if "c" in kinds:
         return None
     if not (x.weak and y.weak):
@@ -529,6 +530,12 @@ def _float(f: FunctionLowering, operation: Operation, name: str, x: Number, y: N
             return Number(out, FLOAT, (b.value(f"fdiv double {p}, {q}"),))
         pair = divmod_float(lanes, FLOAT, p, q)
         return Number(out, FLOAT, (pair[0 if name == "floordiv" else 1],))
+    if name == "pow" and y.ir in TWO:
+        result = b.value(f"fmul double {p}, {p}")
+        overflows = b.value(f"fcmp oeq double {result}, {INFINITE}")
+        infinite = b.value(f"fcmp oeq double {lanes.intrinsic('fabs', 'double', p)}, {INFINITE}")
+        f.guard(b.value(f"xor i1 {overflows}, true"), operation, f"or i1 {infinite}, false")
+        return Number(out, FLOAT, (result,))
     if name == "pow":
         result = b.call("double", "pow", f"double {p}", f"double {q}", attributes=LIBM)
         size = lanes.intrinsic("fabs", "double", result)
@@ -674,10 +681,10 @@ def numpy_scalar(f: FunctionLowering, operation: Operation, name: str, numbers: 
     if any(c is None for c in converted):
         return None
     try:
-        if name == "power" and inputs[0] == FLOAT:
-            parts: tuple[str, ...] = (
-                f.b.call("double", "pow", *(f"double {c.ir}" for c in converted), attributes=LIBM),
-            )
+        if name == "power" and register(inputs[0]) in ("float", "double") and numbers[1].ir in TWO:
+            parts: tuple[str, ...] = ELEMENT["square"](Lanes(f.b), inputs[0], converted[0].parts)
+        elif name == "power" and inputs[0] == FLOAT:
+            parts = (f.b.call("double", "pow", *(f"double {c.ir}" for c in converted), attributes=LIBM),)
         elif name == "multiply" and inputs[0].kind == "c" and operation.name in ("mul", "imul"):
             from autograph.compiler import complexes
 

@@ -275,7 +275,8 @@ def _lower(f: FunctionLowering, operation: Operation, *args: Any, **options: Any
             _filled(f, types, (number,)),
             _chosen(f, given, [types.index(t) for t in results]),
         )
-    if not all(is_number_type(t._ag_type) for t in operation.outputs):
+    gives = any(t._ag_type != NOTHING_GIVEN for t in operation.outputs)  # `x[i] = n` does not
+    if gives and not all(is_number_type(t._ag_type) for t in operation.outputs):
         return _only(f, operation, tensors, combinations, results)
     f.flush()
     saved = dict(f.env)
@@ -288,14 +289,14 @@ def _lower(f: FunctionLowering, operation: Operation, *args: Any, **options: Any
         for t, value, kind in zip(tensors, given, chosen):
             number = value.numbers[value.types.index(kind)]
             f.env[id(t)] = Known(values.NOTHING) if kind is UNBOUND else number
-        if results[k] is BOTTOM and operation.outputs:
+        if results[k] is BOTTOM and gives:
             f._kernel(operation, must_raise=True)
             f.b.jump(f.targets[-1])
             return LEFT
         made = _lowered(f, operation, results[k])
         if made is None:
             made = _called(f, operation, results[k])
-        return like(f, made, operation.outputs[0]._ag_type) if operation.outputs else None
+        return like(f, made, operation.outputs[0]._ag_type) if gives else None
 
     found, ends = _branches(f, len(places), lambda k: _all(f, given, places[k]), work)
     f.env = dict(saved)
@@ -304,9 +305,10 @@ def _lower(f: FunctionLowering, operation: Operation, *args: Any, **options: Any
         f.b.emit("unreachable")
         f.dead = True
         return Known(None)
-    return join(f, found, ends) if operation.outputs else Known(None)
+    return join(f, found, ends) if gives else Known(None)
 
 
+NOTHING_GIVEN = Const(None)
 ARITHMETIC = frozenset({"add", "sub", "mul", "truediv", "iadd", "isub", "imul", "itruediv"})
 """Operations of an array of floats and a number that are computed in the array's dtype."""
 
@@ -478,7 +480,7 @@ def _called(f: FunctionLowering, operation: Operation, result: Type) -> Value:
     f.compilation.fallbacks[id(operation)] = operation
     f.note(f"calls back {operation.name}")
     pointer = f.callback(operation)
-    if not operation.outputs:
+    if not operation.outputs or result == NOTHING_GIVEN:
         f.decref(pointer)
         return Known(None)
     return f.unbox(pointer, result, None)

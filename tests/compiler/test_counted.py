@@ -305,3 +305,17 @@ def rotated(a):
 def test_a_diagonal_of_an_array_that_is_written() -> None:
     compare(rotated, np.arange(25.0).reshape(5, 5)[::-1].copy())
     assert "calls back" not in ag.to_graph(rotated).explain(np.ones((5, 5)))
+
+
+def one_of_two(a, c):
+    x = a.copy()
+    for i in range(len(a)):
+        y = x if c > i else a
+        y[0] = y[i] + 1
+    return x, a
+
+
+def test_an_array_that_each_turn_chooses_is_looked_at_there() -> None:
+    for a in (np.arange(3.0), np.arange(3.0)[::-1], np.arange(6.0)[::2]):
+        for c in (5, 1, -1):
+            compare(one_of_two, a, c)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import autograph as ag
-from tests.compiler.comparing import check
+from tests.compiler.comparing import check, outcome, same
 
 
 @pytest.fixture(autouse=True)
@@ -341,3 +341,21 @@ def test_in_place_with_a_number_of_several_types() -> None:
         check(scaled, np.arange(20.0), n)
         check(scaled, np.arange(20.0, dtype=np.float32), n, native=False)
         check(scaled, np.arange(20), n, native=False)
+
+
+def larger_of_two_kinds(a, k, j):
+    for i in range(a.shape[0]):
+        a[i] = max(a[i], k) if i != j else min(k, a[i])
+    return a
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64, np.uint64, np.float32, bool])
+def test_extrema_of_an_element_and_another_number_are_stored(dtype: type) -> None:
+    graph = ag.to_graph(larger_of_two_kinds)
+    for k in (0, 3, -1, 200, 2**40, 1.5, np.int8(5), np.uint64(7), np.float32(2.5), True):
+        x = np.arange(6).astype(dtype)
+        same(outcome(larger_of_two_kinds, (x, k, 2)), outcome(graph, (x, k, 2)))
+
+
+def test_such_an_element_needs_no_call_back() -> None:
+    check(larger_of_two_kinds, np.arange(6, dtype=np.int32), 3, 2)
