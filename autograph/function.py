@@ -595,11 +595,19 @@ class GraphFunction:
         """
         from autograph.compiler import library
 
+        bound = inspect.signature(self._plain).bind(*specs)
+        for parameter, given in bound.arguments.items():
+            values = given if isinstance(given, tuple) else (given,)
+            if parameter not in self._static and not all(isinstance(value, Spec) for value in values):
+                raise TypeError(f"the type of '{parameter}' is given by ag.spec(...), not by {given!r}")
         declared = GraphFunction(
-            self.python_function, static=self._static, signature=specs, recursive=self._recursive
+            self.python_function,
+            static=self._static,
+            signature=tuple(library.plain(s) if isinstance(s, Spec) else s for s in specs),
+            recursive=self._recursive,
         )
         try:
-            return library.write(declared.get_graph(), path, name or self.__name__, tuple(libraries))
+            return library.write(declared.get_graph(), path, name or self.__name__, libraries)
         except StagingError as error:
             raise refusal(self._placed(error)) from error.__cause__
 

@@ -38,7 +38,7 @@ def spec(dtype: Any, shape: tuple[int | None, ...] | None = None) -> Spec:
     >>> spec("float32", (None, 3))
     spec(float32[?,3])
     """
-    if shape is None and dtype in (bool, int, float, complex, str, bytes):
+    if shape is None and any(dtype is cls for cls in (bool, int, float, complex, str, bytes)):
         return Spec(Py(dtype))
     dtype = np.dtype(dtype)
     if dtype.kind not in "biufc":

@@ -28,6 +28,7 @@ from autograph.compiler.values import PYTHON, array_type, is_number, key, regist
 from autograph.errors import StagingError
 from autograph.graph.graph import Graph, Operation, Region, Tensor
 from autograph.graph.types import BOTTOM, Const, Py, Scalar, Type, Union, members
+from autograph.operators.external import Spec
 from autograph.ops import core
 from autograph.records import record_class
 from autograph.transforms.rewrite import Changes, apply, copied
@@ -47,17 +48,26 @@ fma fmod frexp hypot ldexp lgamma log log10 log1p log2 modf nextafter pow rint r
 tanh tgamma trunc"""
 COMPLEX = "cacos cacosh casin casinh catan catanh ccos ccosh cexp clog cpow csin csinh csqrt ctan ctanh"
 MEMORY = "free malloc memcmp memcpy memmove memset posix_memalign"
-KNOWN = {f"{name}{kind}" for name in f"{REAL} {COMPLEX}".split() for kind in ("", "f")} | set(MEMORY.split())
+STACKS = "pthread_self pthread_getattr_np pthread_attr_getstack pthread_attr_destroy"
+KNOWN = {f"{name}{kind}" for name in f"{REAL} {COMPLEX}".split() for kind in ("", "f")} | {
+    *MEMORY.split(),
+    *STACKS.split(),
+}
 """What the C library has."""
 
-WORDS = """auto bool break case char class const continue default delete do double else enum extern
-false float for goto if inline int long main new private protected public register restrict return short
-signed sizeof static struct switch template this throw true try typedef union unsigned using virtual
-void volatile while"""
+WORDS = """abs alignas alignof and asm auto bcmp bitand bitor bool break case char class co_await compl
+concept const const_cast consteval constexpr constinit continue copysign decltype default delete div do
+double dynamic_cast else enum exit exp10 explicit export extern false float fmax fmin for friend goto if
+index inline int labs linux long main mutable namespace new noexcept not nullptr operator or override
+printf private protected public puts register reinterpret_cast requires restrict return roundeven short
+signed sincos sizeof static static_assert static_cast struct switch template this thread_local throw
+true try typedef typeid typename typeof union unix unsigned using virtual void volatile wchar_t while
+xor"""
 WITH_LAPACK = ", or link with LAPACK: libraries=('openblas',)"
 KEYWORDS = frozenset(WORDS.split())
 """What C or C++ has another use for."""
 
+ASKED = " (for such values it would ask Python)"
 NO_MEMORY, TOO_DEEP, NEGATIVE, FIRST = 1, 2, 3, 4
 """What a call returns instead of 0; from the last one on the number of a place, added to it."""
 MESSAGES = (
@@ -67,10 +77,11 @@ MESSAGES = (
     "a size of an array is negative",
 )
 STACK = 256 << 10
-"""Bytes of the stack that a recursion may use."""
+"""Bytes of the stack that a recursion may use, where the system does not tell how many there are."""
 
 USED = {
     "free": "void @free(ptr)",
+    "ag_lowest": "i64 @ag_lowest(i64)",
     "ag_give": "i1 @ag_give(ptr, ptr, ptr)",
     "Py_DecRef": "void @Py_DecRef(ptr)",
     "llvm.frameaddress.p0": "ptr @llvm.frameaddress.p0(i32)",
@@ -128,7 +139,9 @@ def _value(name: str, t: Type, function: str, what: str) -> Value:
 
 
 def _is_name(text: str) -> bool:
-    return re.fullmatch(r"[A-Za-z_]\w*", text, re.ASCII) is not None and text not in KEYWORDS
+    """Whether C and C++ have no use of their own for a name, nor these libraries."""
+    taken = text in KEYWORDS or re.match(r"_|ag_|Py|[A-Z][A-Z0-9]+_|NULL$", text) or text.endswith("_t")
+    return re.fullmatch(r"[A-Za-z_]\w*", text, re.ASCII) is not None and not taken
 
 
 def _names(params: list[Tensor]) -> list[str]:
@@ -137,9 +150,8 @@ def _names(params: list[Tensor]) -> list[str]:
     taken = [re.sub(r"_\d+$", "", name) for name in own]  # `x_0` is the length of `x`
 
     def fits(name: str) -> bool:
-        return (
-            _is_name(name) and taken.count(re.sub(r"_\d+$", "", name)) == 1 and not name.startswith("result")
-        )
+        alone = taken.count(re.sub(r"_\d+$", "", name)) == 1
+        return _is_name(name) and alone and not name.startswith(("result", "argument"))
 
     return [name if fits(name) else f"argument{i}" for i, name in enumerate(own)]
 
@@ -212,6 +224,13 @@ PLAIN = {
 """What makes a Python number of one of a dtype."""
 
 
+def plain(spec: Spec) -> Spec:
+    """The type of a number that is Python's or NumPy's is Python's: C cannot tell them apart."""
+    dtypes = {_dtype(t) for t in members(spec.type)} if isinstance(spec.type, Union) else set()
+    dtype = dtypes.pop() if len(dtypes) == 1 else None
+    return Spec(Py(PLAIN[dtype][0])) if dtype is not None and dtype in PLAIN else spec
+
+
 def _constant(leaf: Any) -> Any:
     """What a result is if it is known; a `Tensor` if it is not."""
     known = isinstance(leaf, Tensor) and isinstance(leaf._ag_type, Const)
@@ -224,7 +243,10 @@ def _fixed(graph: Graph) -> Graph:
     dropped: set[int] = set()
     for operation in graph.operations():
         if operation.name == "load":
-            value = operation.args[0].get()
+            try:
+                value = operation.args[0].get()
+            except NameError:  # it raises when it runs
+                continue
             if isinstance(value, (bool, int, float, np.generic)):
                 values[id(operation.outputs[0])] = value
                 dropped.add(id(operation))
@@ -253,6 +275,8 @@ class Library:
         results = [_constant(leaf) for leaf in _flat(self.graph.result)]
         self.constants = {i: leaf for i, leaf in enumerate(results) if not isinstance(leaf, Tensor)}
         self.graph.body.results = tuple(leaf for leaf in results if isinstance(leaf, Tensor))
+        if not results:
+            raise refuse(name, "It raises whatever it is given.", "Look at get_graph().")
         if len(results) == 1 and results[0] is None:
             results = []
         params = [p for p in self.graph.params if not isinstance(p._ag_type, Const)]
@@ -281,7 +305,7 @@ class Library:
             ) from None
         operations = [o for o in self.compilation.fallbacks.values() if not _raises(o)]
         if operations:
-            needed = "; ".join(dict.fromkeys(map(_line, operations)))
+            needed = "; ".join(dict.fromkeys(f"'{o.name}' in {_line(o)}" for o in operations))
             linear = not with_blas and any(o.name.startswith("np.linalg.") for o in operations)
             raise refuse(
                 name,
@@ -294,7 +318,11 @@ class Library:
             Value(v.name, v.dtype, v.shape, v.shape is not None and roots.find(id(p)) in roots.written)
             for v, p in zip(self.params, params)
         ]
-        self.sites = [_line(o) for o in self.compilation.sites.operations]
+        asked = self.compilation.asked
+        self.sites = [
+            _line(o) + (ASKED if id(o) in asked and not _raises(o) else "")
+            for o in self.compilation.sites.operations
+        ]
 
     # -- the IR ----------------------------------------------------------------------------------------------
 
@@ -314,7 +342,7 @@ class Library:
                 places.append("ptr @ag.nothing")
         lines.append(f"@ag.nothing = internal global [2 x i64] [i64 {standalone.CONSTANT}, i64 0]")
         lines.append(f"@ag.table = internal constant [{len(places)} x ptr] [{', '.join(places)}]")
-        texts = [*MESSAGES, *self.sites]
+        texts = [*MESSAGES, *self.sites, "there is no such status"]
         for i, text in enumerate(texts):
             data = text.encode() + b"\0"
             coded = "".join(chr(c) if 32 <= c < 127 and chr(c) not in '"\\' else f"\\{c:02X}" for c in data)
@@ -331,7 +359,7 @@ class Library:
         count = len(MESSAGES) + len(self.sites)
         return f"""define ptr @{self.name}_error(i32 %status) {{
   %known = icmp ult i32 %status, {count}
-  %i = select i1 %known, i32 %status, i32 0
+  %i = select i1 %known, i32 %status, i32 {count}
   %w = zext i32 %i to i64
   %p = getelementptr ptr, ptr @ag.messages, i64 %w
   %m = load ptr, ptr %p
@@ -370,6 +398,7 @@ class Library:
         lines = [
             *descriptions, f"define i32 @{self.name}({', '.join(given)}) {{",
             "entry:", *allocas, *tests, *body,
+            *(f"  store ptr null, ptr %r{i}" for i, r in enumerate(self.results) if r.shape),
             "  store ptr @ag.table, ptr %ctx",
             *self._context(),
             f"  %r = call {returns} @{name}({', '.join(arguments)})",
@@ -388,12 +417,19 @@ class Library:
         ]  # fmt: skip
         return "\n".join(lines)
 
+    def _recurs(self) -> bool:
+        """Whether a function is called, which may call itself."""
+        return any(o.callee is not None for o in self.graph.operations())
+
     def _context(self) -> list[str]:
         lines = [
             "  store i32 -1, ptr %trail",
             "  %frame = call ptr @llvm.frameaddress.p0(i32 0)",
             "  %address = ptrtoint ptr %frame to i64",
-            f"  %lowest = sub i64 %address, {STACK}",
+            f"  %least = sub i64 %address, {STACK}",
+            "  %lowest = call i64 @ag_lowest(i64 %least)"
+            if self._recurs()
+            else "  %lowest = add i64 %least, 0",
         ]
         fields = {
             "depth": "i64 0", "limit": "i64 %lowest", "count": "i64 0", "trail": "ptr %trail",
@@ -443,10 +479,7 @@ class Library:
                 lines.append(f"  %v{i} = extractvalue {returns} %r, {places[i]}")
             if r.shape:
                 given.append(i)
-                lines += [
-                    f"  store ptr null, ptr %r{i}",
-                    f"  %g{i} = call i1 @ag_give(ptr %v{i}, ptr %r{i}, ptr %r{i}.shape)",
-                ]
+                lines.append(f"  %g{i} = call i1 @ag_give(ptr %v{i}, ptr %r{i}, ptr %r{i}.shape)")
                 continue
             kind = f"[{r.dtype.itemsize} x i8]" if r.shape is not None else register(r.dtype)
             value = f"%v{i}" if i in places else self._literal(self.constants[i], r.dtype)
@@ -532,7 +565,7 @@ class Library:
 
     def header(self) -> str:
         """The header."""
-        guard = f"{self.name.upper()}_H"
+        guard = f"AUTOGRAPH_{self.name}_H"
         described = [f" *   {v.name}: {v}{', written' if v.written else ''}" for v in self.params]
         described += [f" *   {r.name}: {r}" for r in self.results]
         lines = [
@@ -570,6 +603,8 @@ def write(
     graph: Graph, path: str | os.PathLike[str], name: str, libraries: Sequence[str]
 ) -> tuple[Path, Path]:
     """Writes the library and its header; gives their paths. Nothing is written if it cannot be made."""
+    if isinstance(libraries, str):
+        raise TypeError(f"libraries are given as a tuple of names: ({libraries!r},)")
     target = Path(path)
     if target.suffix not in OBJECTS + SHARED:
         endings = ", ".join((*OBJECTS, *SHARED))

@@ -315,9 +315,9 @@ def multiply(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
         return
     routine = blas.symbol(f"{blas.LETTER[key(dtype)]}{'gemv' if 1 in (m, n) else 'gemm'}")
     real = dtype.kind == "f"
-    if routine is None:
-        without = _by_tiles if real and 1 not in (m, n) else _small_product if real else _plainly
-        without(f, c, a, b)
+    ours = _small_product if real else _plainly
+    if routine is None and (not real or 1 in (m, n)):
+        ours(f, c, a, b)
         return
     limit = (FEW_OF_VECTOR if 1 in (m, n) else FEW) if real else 0
     small = _any(
@@ -327,9 +327,11 @@ def multiply(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
     if b.strides[1] != dtype.itemsize:
         narrow.append(_at_most(f, m, THIN))
     wide = _not(f, _any(f, narrow)) if real and 1 not in (m, n) else False
-    ours = _small_product if real else _plainly
 
     def large() -> None:
+        if routine is None:
+            _by_tiles(f, c, a, b)
+            return
         arrays.either(f, wide, lambda: _by_tiles(f, c, a, b), lambda: _by_blas(f, routine, c, a, b))
 
     arrays.either(f, small, lambda: ours(f, c, a, b), large)

@@ -112,7 +112,9 @@ class Compilation:
         self.table: list[Any] = []
         self._indices: dict[int, int] = {}
         self.sites = host.Sites()
-        self.names = {id(g): f"g{i}" for i, g in enumerate(graph.functions())}
+        own = "ag.g" if plan.standalone else "g"
+        self.names = {id(g): f"{own}{i}" for i, g in enumerate(graph.functions())}
+        self.asked: set[int] = set()  # operations for which a standalone function would ask Python at times
         self.fallbacks: dict[int, Operation] = {}
         self.shared: list[Operation] = []  # loops whose turns threads share
         self.notes: list[listing.Note] = []
@@ -919,6 +921,7 @@ class FunctionLowering:
         b = self.b
         if self.shared is not None:
             return self.shared.left()  # type: ignore[no-any-return]
+        self.compilation.asked.add(id(operation))
         result = self._kernel(operation)
         good = b.label("got")
         b.branch(b.value(f"icmp eq ptr {result}, null"), self.targets[-1], good, unlikely="then")

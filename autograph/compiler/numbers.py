@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -258,11 +259,44 @@ def compared_exactly(
     return b.value(f"select i1 {b.value(f'fcmp oeq double {p}, {q}')}, i1 {exact}, i1 {plain}")
 
 
+def _joined_alone(
+    f: FunctionLowering, operation: Operation, fast: str, result: tuple[str, ...]
+) -> tuple[str, ...]:
+    """As `_joined`, without Python: floats that are not finite give others that are not, as in its `math`."""
+    b = f.b
+    numbers = [f.number(v) for v in map(f.value_of, operation.args) if is_scalar(v)]
+    floats = [(register(n.dtype), p) for n in numbers if n.dtype.kind in "fc" for p in n.parts]
+    if not floats:  # of integers: what Python does exactly
+        f.compilation.asked.add(id(operation))
+        f.guard(fast, operation)
+        return result
+
+    def some(test: Callable[[str, str], str]) -> str:
+        found = "false"
+        for kind, p in floats:
+            found = b.value(f"or i1 {found}, {test(kind, p)}")
+        return found
+
+    def infinite(kind: str, p: str) -> str:
+        return b.value(
+            f"fcmp oeq {kind} {Lanes(b).intrinsic('fabs', kind, p)}, {float_literal(math.inf, kind)}"
+        )
+
+    nan, far = some(lambda kind, p: b.value(f"fcmp uno {kind} {p}, {p}")), some(infinite)
+    undefined = b.value(f"fcmp uno double {result[0]}, {result[0]}")
+    either = b.value(f"or i1 {nan}, {far}")
+    fine = b.value(f"select i1 {undefined}, i1 {nan}, i1 {either}")
+    f.guard(b.value(f"or i1 {fast}, {fine}"), operation)
+    return result
+
+
 def _joined(
     f: FunctionLowering, operation: Operation, fast: str, compute: Any, dtype: np.dtype[Any]
 ) -> tuple[str, ...]:
     """The quick way where `fast` holds, else the real operation's result."""
     b = f.b
+    if f.plan.standalone:
+        return _joined_alone(f, operation, fast, compute())
     quick, slow, after = b.label("quick"), b.label("slow"), b.label("both")
     b.branch(fast, quick, slow, unlikely="else")
     b.start(quick)

@@ -327,6 +327,51 @@ end:
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 """
 
+UNKNOWN = """
+define i64 @ag_lowest(i64 %guess) {
+  ret i64 %guess
+}
+"""
+LINUX = """
+declare i64 @pthread_self()
+declare i32 @pthread_getattr_np(i64, ptr)
+declare i32 @pthread_attr_getstack(ptr, ptr, ptr)
+declare i32 @pthread_attr_destroy(ptr)
+declare i64 @llvm.umin.i64(i64, i64)
+@ag_known = internal thread_local global i64 0
+
+; The lowest address that a recursion may use of this thread's stack.
+define i64 @ag_lowest(i64 %guess) {
+entry:
+  %attributes = alloca [16 x i64]
+  %low = alloca i64
+  %size = alloca i64
+  %known = load i64, ptr @ag_known
+  %new = icmp eq i64 %known, 0
+  br i1 %new, label %ask, label %back
+ask:
+  %self = call i64 @pthread_self()
+  %code = call i32 @pthread_getattr_np(i64 %self, ptr %attributes)
+  %bad = icmp ne i32 %code, 0
+  br i1 %bad, label %other, label %got
+other:
+  ret i64 %guess
+got:
+  %c1 = call i32 @pthread_attr_getstack(ptr %attributes, ptr %low, ptr %size)
+  %c2 = call i32 @pthread_attr_destroy(ptr %attributes)
+  %l = load i64, ptr %low
+  %s = load i64, ptr %size
+  %quarter = lshr i64 %s, 2
+  %margin = call i64 @llvm.umin.i64(i64 %quarter, i64 131072)
+  %lowest = add i64 %l, %margin
+  store i64 %lowest, ptr @ag_known
+  ret i64 %lowest
+back:
+  ret i64 %known
+}
+"""
+"""Where the system tells a thread what its stack is."""
+
 MALLOC = "%p = call ptr @malloc(i64 %least)"
 ALIGNED = """%room = alloca ptr
   store ptr null, ptr %room
@@ -337,7 +382,8 @@ ALIGNED = """%room = alloca ptr
 def text() -> str:
     """The IR of the functions."""
     windows = sys.platform == "win32"
-    code = RUNTIME.replace("  BYTES", "  " + (MALLOC if windows else ALIGNED))
+    code = RUNTIME + (LINUX if sys.platform == "linux" else UNKNOWN)
+    code = code.replace("  BYTES", "  " + (MALLOC if windows else ALIGNED))
     numbers = {"STRUCT": STRUCT, "OWN": 1285, "MOST": MOST, "CONSTANT": CONSTANT}
     for name, number in numbers.items():
         code = re.sub(rf"\b{name}\b", str(number), code)

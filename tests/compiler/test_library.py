@@ -47,7 +47,7 @@ class Loaded:
         name = options.get("name", fn.__name__)
         place = Path(tempfile.mkdtemp(dir=folder))  # of one path the system loads one library
         path, self.header = graph.export_library(place / f"{name}.so", *specs, **options)
-        declared = ag.to_graph(fn, signature=specs).get_graph()
+        declared = ag.to_graph(fn, signature=tuple(map(library.plain, specs))).get_graph()
         made = library.Library(declared, name, bool(options.get("libraries")))
         self.params, self.results = made.params, made.results
         found = ctypes.CDLL(str(path))
@@ -236,13 +236,57 @@ def test_what_fails_says_where(tmp_path: Path) -> None:
         assert text in str(caught.value)
     with pytest.raises(Failed, match=r"return np.zeros\(\(n, n, n\)\)"):
         Loaded(made, (ag.spec(int),), tmp_path)(1 << 20)
+    recursive = Loaded(deep, (ag.spec(int),), tmp_path)
+    assert recursive(5000) == [5000]
     with pytest.raises(Failed, match="recursion is too deep"):
-        Loaded(deep, (ag.spec(int),), tmp_path)(10**7)
+        recursive(10**7)
     loaded.call.restype = ctypes.c_int
     assert (
         loaded.call(None, ctypes.c_int64(-1), ctypes.c_int64(0), None, None, None, None, None)
         == library.NEGATIVE
     )
+
+
+def not_finite(x, n):
+    return x**2, math.exp(x), x * n, math.atan(x), n / 3
+
+
+def quotient(m, n):
+    return m / n
+
+
+def product(a, b):
+    return a @ b, (a @ b).sum()
+
+
+def test_numbers_that_are_not_finite_and_products_of_nothing(tmp_path: Path) -> None:
+    loaded = Loaded(not_finite, (ag.spec(float), ag.spec(int)), tmp_path)
+    for x in (2.0, math.inf, math.nan, -0.0):
+        np.testing.assert_array_equal(loaded(x, 3), not_finite(x, 3))
+    for x in (1e200, 1e3):
+        with pytest.raises(Failed, match="return x"):
+            loaded(x, 1)
+    exact = Loaded(quotient, (ag.spec(int), ag.spec(int)), tmp_path)
+    assert exact(7, 2) == [3.5]
+    with pytest.raises(Failed, match=r"return m / n \(for such values it would ask Python\)"):
+        exact(2**53 + 1, 1)
+    matrices = Loaded(product, (ag.spec(float, (None, None)),) * 2, tmp_path)
+    for m, k, n in ((2, 0, 3), (40, 0, 50), (0, 2, 3), (40, 30, 50), (1, 0, 4)):
+        a, b = np.ones((m, k)), np.ones((k, n))
+        for x, y in zip(matrices(a, b), product(a, b)):
+            np.testing.assert_array_equal(x, y)
+
+
+def test_types_of_arguments_that_do_not_bind(tmp_path: Path) -> None:
+    graph, number = ag.to_graph(quotient), ag.spec(float)
+    for specs in ((), (number,), (number,) * 3):
+        with pytest.raises(TypeError, match=r"missing a required argument|too many positional"):
+            graph.export_library(tmp_path / "f.o", *specs)
+    with pytest.raises(TypeError, match=r"the type of 'n' is given by ag.spec\(...\), not by 3.5"):
+        graph.export_library(tmp_path / "f.o", number, 3.5)
+    with pytest.raises(TypeError, match="a tuple of names"):
+        graph.export_library(tmp_path / "f.o", number, number, libraries="m")
+    assert Loaded(quotient, (ag.spec("float64"), ag.spec(np.dtype("int64"))), tmp_path)(1.0, 2) == [0.5]
 
 
 TABLE = np.arange(3.0)
@@ -284,7 +328,7 @@ def test_endings_names_and_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     graph = ag.to_graph(collatz)
     with pytest.raises(ValueError, match=r"ends with one of \.o, "):
         graph.export_library(tmp_path / "f.txt", ag.spec(int))
-    for name in ("double", "exp", "no name", "1st"):
+    for name in ("double", "exp", "no name", "1st", "ag_give", "operator", "_math"):
         with pytest.raises(ag.errors.StagingError, match="no name for a function in C"):
             graph.export_library(tmp_path / "f.o", ag.spec(int), name=name)
     with pytest.raises(OSError, match="could not be linked"):
