@@ -48,8 +48,9 @@ ADDED = (3, 5, 9)
 """Factors of products that take one addition of a shifted number: faster than one that tells of overflow."""
 LIBM = "nounwind willreturn memory(none) nobuiltin"
 """Attributes of functions of the C library; LLVM must not replace them: pow(x, 3.0) is not x * x * x."""
-TWO, INFINITE = ("2", float_literal(2.0)), float_literal(float("inf"))
-"""The second power is a product: it is the nearest float, as pow(x, 2.0) nearly always is, and fast."""
+TWO = ("2", float_literal(2.0))
+"""The second power of a NumPy number is a product, as that of an array: the nearest float, which `pow` nearly
+always gives, too."""
 COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
 
 
@@ -564,12 +565,6 @@ def _float(f: FunctionLowering, operation: Operation, name: str, x: Number, y: N
             return Number(out, FLOAT, (b.value(f"fdiv double {p}, {q}"),))
         pair = divmod_float(lanes, FLOAT, p, q)
         return Number(out, FLOAT, (pair[0 if name == "floordiv" else 1],))
-    if name == "pow" and y.ir in TWO:
-        result = b.value(f"fmul double {p}, {p}")
-        overflows = b.value(f"fcmp oeq double {result}, {INFINITE}")
-        infinite = b.value(f"fcmp oeq double {lanes.intrinsic('fabs', 'double', p)}, {INFINITE}")
-        f.guard(b.value(f"xor i1 {overflows}, true"), operation, f"or i1 {infinite}, false")
-        return Number(out, FLOAT, (result,))
     if name == "pow":
         result = b.call("double", "pow", f"double {p}", f"double {q}", attributes=LIBM)
         size = lanes.intrinsic("fabs", "double", result)

@@ -262,6 +262,22 @@ def test_powers_of_floats_are_python_s_to_the_last_bit() -> None:
     compared(fn, lambda: (np.random.default_rng(0).uniform(0.1, 10, 3000).tolist(),))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_second_powers_of_numpy_s_numbers_are_products(dtype: type) -> None:
+    def fn(values: Any) -> Any:
+        squares = np.empty_like(values)
+        for i in range(len(values)):
+            squares[i] = values[i] ** 2
+        return squares
+
+    values = np.random.default_rng(0).uniform(-10, 10, 3000).astype(dtype)
+    values[:4] = np.nan, np.inf, -0.0, np.finfo(dtype).max
+    with np.errstate(over="ignore"):
+        expected = fn(values)
+        np.testing.assert_array_equal(ag.to_graph(fn)(values), values * values)
+    np.testing.assert_array_max_ulp(expected[4:], values[4:] ** 2, 1)
+
+
 def _with(other: Any) -> tuple[Any, ...]:
     return np.arange(3.0), other
 
