@@ -30,6 +30,7 @@ from autograph.graph.graph import Graph, Operation, Region, Tensor
 from autograph.graph.types import BOTTOM, Const, Py, Scalar, Type, Union, members
 from autograph.operators.external import Spec
 from autograph.ops import core
+from autograph.ops.base import Op
 from autograph.records import record_class
 from autograph.transforms.rewrite import Changes, apply, copied
 
@@ -197,14 +198,19 @@ def _without_messages(region: Region) -> None:
             region.ops.remove(operation)
 
 
+def _plain(t: Union) -> tuple[type, Op] | None:
+    """Python's class for numbers of several classes but one dtype, and what makes them of it."""
+    dtypes = {_dtype(m) for m in members(t)}
+    dtype = dtypes.pop() if len(dtypes) == 1 else None
+    return None if dtype is None else PLAIN.get(dtype)
+
+
 def _one_class(graph: Graph) -> None:
     """Makes Python's numbers of results that are those or NumPy's: C cannot tell them apart."""
     found = []
     for leaf in _flat(graph.result):
         if isinstance(leaf, Tensor) and isinstance(leaf._ag_type, Union):
-            dtypes = {_dtype(t) for t in members(leaf._ag_type)}
-            dtype = dtypes.pop() if len(dtypes) == 1 else None
-            op = None if dtype is None else PLAIN.get(dtype)
+            op = _plain(leaf._ag_type)
             if op is not None:
                 place = None if leaf._ag_op is None else leaf._ag_op.place
                 operation = Operation(op[1].name, (leaf,), {}, [], place=place, op=op[1])
@@ -216,7 +222,7 @@ def _one_class(graph: Graph) -> None:
         graph.body.results = (tuple(found) if len(found) != 1 else found[0],)
 
 
-PLAIN = {
+PLAIN: dict[np.dtype[Any], tuple[type, Op]] = {
     np.dtype(np.float64): (float, core.TO_FLOAT),
     np.dtype(np.int64): (int, core.TO_INT),
     np.dtype(np.bool): (bool, core.BOOLEAN),
@@ -226,9 +232,8 @@ PLAIN = {
 
 def plain(spec: Spec) -> Spec:
     """The type of a number that is Python's or NumPy's is Python's: C cannot tell them apart."""
-    dtypes = {_dtype(t) for t in members(spec.type)} if isinstance(spec.type, Union) else set()
-    dtype = dtypes.pop() if len(dtypes) == 1 else None
-    return Spec(Py(PLAIN[dtype][0])) if dtype is not None and dtype in PLAIN else spec
+    op = _plain(spec.type) if isinstance(spec.type, Union) else None
+    return spec if op is None else Spec(Py(op[0]))
 
 
 def _constant(leaf: Any) -> Any:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 import sys
 
+from autograph.compiler import support
+
 STRUCT = 80
 """Bytes of an array's head, before its dimensions and strides."""
 MOST = 64
@@ -216,23 +218,6 @@ define i32 @ag_look() {
   ret i32 0
 }
 
-define void @ag_release(ptr %slots, i64 %n) {
-entry:
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %j, %turn ]
-  %more = icmp ult i64 %i, %n
-  br i1 %more, label %turn, label %done
-turn:
-  %p = getelementptr ptr, ptr %slots, i64 %i
-  %o = load ptr, ptr %p
-  call void @Py_DecRef(ptr %o)
-  %j = add i64 %i, 1
-  br label %head
-done:
-  ret void
-}
-
 ; Gives the caller the elements of an array in C order, and its dimensions; whether there was memory for them.
 define i1 @ag_give(ptr %o, ptr %place, ptr %shape) {
 entry:
@@ -382,7 +367,7 @@ ALIGNED = """%room = alloca ptr
 def text() -> str:
     """The IR of the functions."""
     windows = sys.platform == "win32"
-    code = RUNTIME + (LINUX if sys.platform == "linux" else UNKNOWN)
+    code = RUNTIME + support.RELEASE + (LINUX if sys.platform == "linux" else UNKNOWN)
     code = code.replace("  BYTES", "  " + (MALLOC if windows else ALIGNED))
     numbers = {"STRUCT": STRUCT, "OWN": 1285, "MOST": MOST, "CONSTANT": CONSTANT}
     for name, number in numbers.items():

@@ -141,7 +141,7 @@ BASE_NAMES = (
     *("ag_limit", "ag_look", "ag_call", "ag_call0"),
     *("ag_fetch", "ag_push", "ag_release", "ag_failed"),
 )
-BASE = """
+RELEASE = """
 define void @ag_release(ptr %slots, i64 %n) {
 entry:
   br label %head
@@ -158,7 +158,9 @@ turn:
 done:
   ret void
 }
-
+"""
+"""Also of functions that know nothing of Python (`standalone`)."""
+BASE = """
 define void @ag_push(ptr %ctx, i32 %site) {
   %np = getelementptr i8, ptr %ctx, i64 24
   %n = load i64, ptr %np
@@ -494,7 +496,7 @@ def _code(*texts: str) -> str:
 
 
 PARTS: dict[tuple[str, ...], Callable[[], str]] = {
-    BASE_NAMES: lambda: _code(FETCH, ITEM, BASE),
+    BASE_NAMES: lambda: _code(FETCH, ITEM, RELEASE, BASE),
     ("ag_new",): lambda: _code(ITEM, NEW),
     ("ag_power",): lambda: _code(POWER),
     ("ag_apart",): lambda: _code(APART),
