@@ -178,6 +178,14 @@ def elementwise(f: FunctionLowering, operation: Operation, name: str, args: list
     values = [value_as_array(f, a) for a in args]
     if any(v is None for v in values):
         return None
+    found = mapping(operation, name, values)
+    if found is None or found[0].result != (t.dtype if t is not None else dtype):
+        return None
+    return build(f, operation, *found)
+
+
+def mapping(operation: Operation, name: str, values: list[Any]) -> tuple[Map, list[Any]] | None:
+    """What a ufunc computes for values, and of which of them; None where there is no rule for it."""
     if name == "power":
         simple = _simple_power(values, roots=operation.name != "np.power" or ufunc_roots())
         if simple is None:
@@ -189,13 +197,11 @@ def elementwise(f: FunctionLowering, operation: Operation, name: str, args: list
         found = resolve("power" if name == "power_by_one" else name, values)
     if found is None or name not in ELEMENT or len(set(found[:-1])) > 1:
         return None
-    if found[-1] != (t.dtype if t is not None else dtype):
-        return None
     if name in COMPARISONS and any(not fits(v, found[0]) for v in values):
         if found[0] == np.uint64:
             return None
         found = (INT, INT, BOOL)  # a Python integer of any size can be compared
-    return build(f, operation, Map(name, tuple(found[:-1]), found[-1]), values)
+    return Map(name, tuple(found[:-1]), found[-1]), values
 
 
 def fits(v: Any, dtype: np.dtype[Any]) -> bool:
@@ -1469,7 +1475,7 @@ def set_item(f: FunctionLowering, operation: Operation, x: Value, index: Any, va
 
         return containers.set_item(f, operation, x, index, value)
     source = value_as_array(f, value) if isinstance(value, Value) else None
-    if source is None or not _writeable(f, operation, x):
+    if source is None or not writeable(f, operation, x):
         f.flush()
         return None
     if _index_parts(index) is None:
@@ -1482,7 +1488,7 @@ def set_item(f: FunctionLowering, operation: Operation, x: Value, index: Any, va
     return assign(f, operation, x, index, source)
 
 
-def _writeable(f: FunctionLowering, operation: Operation, m: Memory) -> bool:
+def writeable(f: FunctionLowering, operation: Operation, m: Memory) -> bool:
     """Checks that an array may be written; arrays that were made here may be."""
     if m.writeable or (isinstance(m.root, tuple) and m.root[0] == "new"):
         return True
@@ -1576,7 +1582,7 @@ def assign(f: FunctionLowering, operation: Operation, x: Memory, index: Any, sou
         return Known(None)  # what `x[i] += y` puts back is there
     _taken(f, source)
     f.flush()
-    _write(f, target, source)
+    write(f, target, source)
     return Known(None)
 
 
@@ -1634,7 +1640,7 @@ def _overlaps(f: FunctionLowering, source: Any, target: Memory) -> bool:
     return f.may_alias(source.root, target.root) and not overlaps.apart(f.b, source, target, f.dims.bounds)
 
 
-def _write(f: FunctionLowering, target: Memory, v: Any) -> None:
+def write(f: FunctionLowering, target: Memory, v: Any) -> None:
     """Writes the elements of a value, of which some may be those that are written."""
     met = [s for s in leaves_of(v) if _overlaps(f, s, target)]
     in_order = all(isinstance(s, Memory) and overlaps.ahead(f.b, s, target) for s in met)
@@ -1687,37 +1693,37 @@ def inplace(f: FunctionLowering, operation: Operation, name: str, a: Value, b: V
         f.flush()
         return None
     other = value_as_array(f, b)
-    if other is None or name == "power" or not _writeable(f, operation, a):
+    if other is None or name == "power" or not writeable(f, operation, a):
         f.flush()
         return None
-    found = resolve(name, [a, other])
-    if found is None or name not in ELEMENT or len(set(found[:-1])) > 1:
+    found = mapping(operation, name, [a, other])
+    if found is None or not write_map(f, operation, a, *found):
         f.flush()
         return None
-    if not np.can_cast(found[-1], a.dtype, "same_kind"):
-        f.flush()
-        return None
-    if not has_rule(name, found[0], 2):
-        f.flush()
-        return None
-    if isinstance(other, Number):
-        other = convert(f, operation, other, found[1])
-    shape = dims_of(other)
-    if len(shape) > len(a.dims) or any(
-        d not in (w, 1)
-        for d, w in zip(reversed(shape), reversed(a.dims))
-        if isinstance(d, int) and isinstance(w, int)
-    ):
-        f.flush()
-        return None
-    for d, whole in zip(reversed(shape), reversed(a.dims)):
-        check_fits(f, operation, d, whole)
-    check_apart(f, operation, a, a)
-    lazy = Lazy(found[-1], a.dims, Map(name, tuple(found[:-1]), found[-1]), (a, other))
-    _taken(f, other)
-    f.flush()
-    _write(f, a, lazy)
     return a
+
+
+def write_map(f: FunctionLowering, operation: Operation, target: Memory, op: Map, values: list[Any]) -> bool:
+    """Writes what a function of elements gives; False where NumPy has to, and then nothing is written."""
+    kind = op.inputs[-1] if op.name == "where" else op.inputs[0]
+    if not np.can_cast(op.result, target.dtype, "same_kind") or not has_rule(op.name, kind, len(op.inputs)):
+        return False
+    values = [convert(f, operation, v, d) if isinstance(v, Number) else v for v, d in zip(values, op.inputs)]
+    for shape in map(dims_of, values):
+        pairs = list(zip(reversed(shape), reversed(target.dims)))
+        if len(shape) > len(target.dims) or any(
+            d not in (w, 1) for d, w in pairs if isinstance(d, int) and isinstance(w, int)
+        ):
+            return False
+    for shape in map(dims_of, values):
+        for d, whole in zip(reversed(shape), reversed(target.dims)):
+            check_fits(f, operation, d, whole)
+    check_apart(f, operation, target, target)
+    for v in values:
+        _taken(f, v)
+    f.flush()
+    write(f, target, Lazy(op.result, target.dims, op, tuple(values)))
+    return True
 
 
 # -- making arrays -------------------------------------------------------------------------------------------

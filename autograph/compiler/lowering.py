@@ -255,10 +255,9 @@ class Roots:
                         self.unite(t, None)
 
     def _targets(self, operation: Operation) -> list[Tensor]:
-        """What an operation that writes may write: its first operand, and outputs that it is given."""
-        return self._arrays((operation.args[:1], operation.kwargs.get("out"))) + (
-            self._arrays(operation.args[1:]) if operation.op.out is not None else []
-        )
+        """What an operation that writes may write: what it is given for its results, or its first operand."""
+        given = operation.op.given(operation.args, operation.kwargs)
+        return self._arrays(operation.args[:1] if given is None else given)
 
     def _write(self, operation: Operation, inputs: list[Tensor], writes: list[int]) -> None:
         targets = self._targets(operation)
@@ -1195,6 +1194,10 @@ class FunctionLowering:
                 from autograph.compiler import unions
 
                 lower = unions.rule_for(operation.name, lower)
+            if "writes" in effects and operation.op.out is not None:
+                from autograph.compiler import outs
+
+                lower = outs.rule_for(lower)
             result = lower(self, operation, *self.operands(operation.args), **self.operands(operation.kwargs))
             if result is not None:
                 if operation.outputs:

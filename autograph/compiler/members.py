@@ -171,7 +171,7 @@ def fill(f: FunctionLowering, operation: Operation, x: Any, value: Any) -> Value
         return None
     if not n.weak and n.dtype != x.dtype:
         return None
-    if not arrays._writeable(f, operation, x):
+    if not arrays.writeable(f, operation, x):
         f.flush()
         return None
     return arrays.assign(f, operation, x, Known(Ellipsis), n)

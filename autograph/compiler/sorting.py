@@ -106,7 +106,7 @@ def sort_in_place(
 ) -> Value | None:
     if args or options or not isinstance(x, Memory) or x.dtype.kind not in "fiub" or not _is_short(x.dims):
         return None
-    if not arrays._writeable(f, operation, x):
+    if not arrays.writeable(f, operation, x):
         return None
     arrays.check_apart(f, operation, x, x)
     f.flush()

@@ -93,12 +93,17 @@ class Op:
     def effects(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> frozenset[str]:
         """The traits of one call: with `out` it writes and gives it; without `copy` it may do so."""
         traits = self.traits
-        given = kwargs.get("out")
-        if given is None and self.out is not None and len(args) > self.out:
-            given = args[self.out]
-        if given is not None:
+        if self.given(args, kwargs) is not None:
             traits = traits | {"writes", "view"}
         return traits if kwargs.get("copy", True) is True else traits | {"view"}
+
+    def given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What a call is given to write its results to: an array, a tuple of such, or None."""
+        given = kwargs.get("out")
+        if given is None and self.out is not None and len(args) > self.out:
+            several = isinstance(self.kernel, np.ufunc) and self.kernel.nout > 1
+            given = args[self.out :] if several else args[self.out]
+        return given
 
     def infer(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Type | None:
         """As the function `infer`; None for a rule that can only tell while a function is traced."""

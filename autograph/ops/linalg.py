@@ -18,7 +18,7 @@ from autograph.ops.base import (
     static,
     type_of,
 )
-from autograph.ops.rules import Static, numpy_op, probed, quietly, sizes, typed
+from autograph.ops.rules import Static, into, numpy_op, probed, quietly, sizes, typed
 from autograph.ops.shaping import axes_of, dtype_in
 from autograph.ops.ufuncs import reduced_shape
 
@@ -82,9 +82,10 @@ def _product(fn: Any, shape: Callable[[Any, Any], Any]) -> Any:
         dims = shape(shape_of(a), shape_of(b))
         if isinstance(dims, Type):
             return BOTTOM
-        if out is not None:
-            return out.items[0] if isinstance(out, TupleT) else out[0] if isinstance(out, tuple) else out
-        return result_type(value, dims)
+        if out is None:
+            return result_type(value, dims)
+        given = out.items[0] if isinstance(out, TupleT) else out[0] if isinstance(out, tuple) else out
+        return into(given, fn is np.dot)
 
     return typed(body)
 
@@ -349,7 +350,7 @@ def _multi_dot(arrays: Any, *, out: Any = None) -> Type:
         total = rule(total, item)
         if total is BOTTOM:
             return BOTTOM  # type: ignore[no-any-return]
-    return type_of(out) if out is not None else total
+    return into(out, number=True) if out is not None else total
 
 
 for _name, _rule in (

@@ -65,6 +65,7 @@ __all__ = [
     "Types",
     "alternatives",
     "broadcast_rule",
+    "into",
     "known",
     "method_signature",
     "numpy_op",
@@ -333,6 +334,16 @@ STATIC_NAMES = frozenset(
 SEQUENCE_NAMES = frozenset({"arrays", "tup", "choicelist", "condlist", "keys", "arys", "seq"})
 
 
+def into(out: Any, number: bool) -> Type:
+    """The type of what a function gives that is given `out`; `number`: the number in an array that holds one.
+
+    >>> into(Array(np.dtype(float), ()), number=True)
+    float64
+    """
+    t = type_of(out)
+    return Scalar(t.dtype) if number and isinstance(t, Array) and t.shape == () else t
+
+
 def probed(
     fn: Callable[..., Any],
     shape: Callable[[dict[str, Any]], Any] | None = None,
@@ -412,7 +423,8 @@ class _Probe:
         shape = self.shape({**_defaults(self.signature), **arguments})
         if shape is BOTTOM:
             return BOTTOM  # type: ignore[no-any-return]
-        return type_of(out) if isinstance(out, Array) else shaped_result(value, shape)
+        is_out = isinstance(out, Array) and isinstance(value, np.ndarray)  # methods of numbers give numbers
+        return type_of(out) if is_out else shaped_result(value, shape)
 
     def call(self, arguments: dict[str, Any], size: Callable[[Dim, int], int]) -> Any:
         counter = itertools.count()

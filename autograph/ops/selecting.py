@@ -23,6 +23,7 @@ from autograph.ops.rules import (
     Static,
     Types,
     data,
+    into,
     numpy_op,
     probed,
     quietly,
@@ -89,7 +90,7 @@ def _choose(a: Type, choices: Types, out: Any = None, mode: Static = "raise") ->
     )
     if isinstance(value, Exception):
         return BOTTOM
-    return type_of(out) if out is not None else result_type(value, shape)
+    return into(out, isinstance(a, Scalar)) if out is not None else result_type(value, shape)
 
 
 def _clip(
@@ -117,7 +118,7 @@ def _clip(
     value = quietly(np.clip, sample(a), lower, upper, **options)
     if isinstance(value, Exception):
         return BOTTOM
-    return type_of(out) if out is not None else result_type(value, shape)
+    return into(out, isinstance(a, Scalar)) if out is not None else result_type(value, shape)
 
 
 def _sample_or_none(value: Any) -> Any:
@@ -144,7 +145,7 @@ def _take(a: Type, indices: Type, axis: Static = None, out: Any = None, mode: St
     value = quietly(np.take, sample(a), _zero(indices), axis, mode=mode)
     if result is BOTTOM or isinstance(value, Exception):
         return BOTTOM
-    return type_of(out) if out is not None else result_type(value, shape_of(result))
+    return into(out, isinstance(a, Scalar)) if out is not None else result_type(value, shape_of(result))
 
 
 def _zero(t: Any) -> Any:
@@ -537,7 +538,7 @@ def _round(fn: Any) -> Any:
             if isinstance(value, Exception):
                 return BOTTOM
             results.append(result_type(value, shape_of(a)))
-        return type_of(out) if out is not None else join(*results)
+        return into(out, isinstance(a, Scalar)) if out is not None else join(*results)
 
     return typed(body)
 

@@ -202,8 +202,9 @@ def is_strange(operation: Operation, effects: frozenset[str], inputs: list[Tenso
 
 
 def written(operation: Operation, inputs: list[Tensor]) -> list[Tensor]:
-    """What an operation that writes arrays writes: its first operand, or whichever is its output argument."""
+    """What an operation that writes arrays writes: what it is given for its results, or its first operand."""
+    given = operation.op.given(operation.args, operation.kwargs)
+    if given is not None:
+        return [t for t in leaves(given) if isinstance(t, Tensor)]
     first = operation.args[0] if operation.args else None
-    if operation.op.out is not None or operation.kwargs or not isinstance(first, Tensor):
-        return inputs
-    return [first]
+    return inputs if operation.kwargs or not isinstance(first, Tensor) else [first]
