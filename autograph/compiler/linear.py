@@ -361,7 +361,7 @@ def _by_columns(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> bool:
         return False
     if m % 4 or m > SOME_ROWS or k * n * size > CACHED:
         return False
-    name, columns = routines.name_of("matrix", c.dtype, n), routines.block_columns(size)
+    name, columns = routines.name_of("matrix", c.dtype, n), routines.block_columns(size) // 2
 
     def piece(begin: Any, end: Any) -> None:
         first = f.times(begin, columns)

@@ -28,13 +28,16 @@ PARAMETERS = {
     "dot": "ptr %a, i64 %as, ptr %x, i64 %xs, i64 %n",
     "copy": "ptr noalias %c, ptr %a, i64 %as, i64 %at, i64 %m, i64 %n",
 }
+DEEP = 256
+MANY_ROWS = 16
+"""The rows of columns that are copied, at most, and the rows that are multiplied by them, at least."""
 BLOCK = 32
 """Rows of a block, the least part of a product in tiles that a thread does."""
 
 
 def block_columns(itemsize: int) -> int:
-    """The columns of a block: as many as are packed at once, two panels."""
-    return 4 * (vector_bytes() // itemsize)
+    """The columns of a block: as many as are packed at once, four panels."""
+    return 8 * (vector_bytes() // itemsize)
 
 
 def name_of(routine: str, dtype: np.dtype[Any], length: Any = None) -> str:
@@ -153,15 +156,23 @@ class Writer:
         self.module.declare(name, self.kind, self.kind, self.type)
         return self.b.value(f"call reassoc {self.kind} @{name}({self.kind} 0.0, {self.type} {vector})")
 
-    def _tile(self, i: str, j: str, rows: int, vectors: int, mask: str | None = None) -> None:
-        """Some rows and columns of a product, held in registers."""
+    def _tile(
+        self,
+        i: str,
+        j: str,
+        rows: int,
+        vectors: int,
+        mask: str | None = None,
+        panel: tuple[str, str] | None = None,
+    ) -> None:
+        """Some rows and columns of a product, in registers; `panel`: where the columns are, and a step."""
         b = self.b
         sums = self._zeros(rows * vectors)
         starts = [self._at("%a", (b.value(f"add nuw nsw i64 {i}, {r}"), "%as")) for r in range(rows)]
-        first = self._at("%x", (j, self.size))
+        first, along = panel or (self._at("%x", (j, self.size)), "%xs")
 
         def step(p: str) -> None:
-            line = self._at(first, (p, "%xs"))
+            line = self._at(first, (p, along))
             ys = [self._get(self._at(line, (str(v * self.width), self.size)), mask) for v in range(vectors)]
             for r in range(rows):
                 x = b.value(f"load {self.kind}, ptr {self._at(starts[r], (p, '%at'))}, align {self.size}")
@@ -177,16 +188,46 @@ class Writer:
                 self._put(self._at(line, (str(v * self.width), self.size)), value, mask)
 
     def _matrix(self) -> None:
-        """c = a @ x, in tiles of 4 rows and 2 vectors."""
-        b = self.b
-        fours = self._down("%m", 4)
+        """c = a @ x, in tiles of 4 rows and 2 vectors.
 
-        def columns(j: str, vectors: int, mask: str | None = None) -> None:
-            self._loop(0, fours, 4, lambda i: self._tile(i, j, 4, vectors, mask))
-            self._loop(fours, "%m", 1, lambda i: self._tile(i, j, 1, vectors, mask))
+        For many rows, columns whose vectors would lie in two lines of the cache each are copied first.
+        """
+        b, wide = self.b, 2 * self.width * self.size
+        copy = b.alloca(f"[{DEEP * wide} x i8]", 64)
+        shifted = b.value(f"and i64 {b.value('ptrtoint ptr %x to i64')}, {self.width * self.size - 1}")
+        split = b.value(f"icmp ne i64 {shifted}, 0")
+        fits = b.value(f"icmp ule i64 %k, {DEEP}")
+        many = b.value(f"icmp sge i64 %m, {MANY_ROWS}")
+        copies = b.value(f"and i1 {split}, {b.value(f'and i1 {fits}, {many}')}")
+        along = b.value(f"select i1 {copies}, i64 {wide}, i64 %xs")
+
+        def tile(j: str, rows: int, vectors: int, mask: Any, panel: Any, i: str) -> None:
+            self._tile(i, j, rows, vectors, mask, panel)
+
+        def columns(
+            j: str, vectors: int, mask: str | None = None, panel: tuple[str, str] | None = None
+        ) -> None:
+            start = "0"
+            for rows in (8, 4, 1) if vectors == 2 and self.width * self.size == 64 else (4, 1):
+                stop = self._down("%m", rows)
+                self._loop(start, stop, rows, functools.partial(tile, j, rows, vectors, mask, panel))
+                start = stop
+
+        def copied(first: str) -> None:
+            def line(p: str) -> None:
+                for v in ("0", str(self.width)):
+                    value = self._get(self._at(first, (p, "%xs"), (v, self.size)), None)
+                    self._put(self._at(copy, (p, wide), (v, self.size)), value, None)
+
+            self._loop(0, "%k", 1, line)
+
+        def pair(j: str) -> None:
+            first = self._at("%x", (j, self.size))
+            self._if(copies, lambda: copied(first))
+            columns(j, 2, panel=(b.value(f"select i1 {copies}, ptr {copy}, ptr {first}"), along))
 
         whole = self._down("%n", 2 * self.width)
-        self._loop(0, whole, 2 * self.width, lambda j: columns(j, 2))
+        self._loop(0, whole, 2 * self.width, pair)
 
         def rest(j: str) -> None:
             columns(j, 1, self._mask(b.value(f"sub i64 %n, {j}")))
