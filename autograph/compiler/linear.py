@@ -27,7 +27,7 @@ from autograph.compiler.values import (
     register,
     scalar_dtype,
 )
-from autograph.graph.graph import Operation
+from autograph.graph.graph import Operation, Tensor
 from autograph.graph.types import Scalar
 from autograph.records import record_class, replace
 
@@ -120,24 +120,28 @@ def product(f: FunctionLowering, operation: Operation, x: Any, y: Any) -> Value 
         return None
     a, b = operand(f, x, t.dtype), operand(f, y, t.dtype)
     dims = (*batch, *dx[-2:-1], *(dy[-1:] if len(dy) > 1 else ()))
-    target = _result(f, operation, t.dtype, dims)
+    summand = _summand(f, operation, t.dtype, dims, a, b)
+    plus = summand is not None
+    target = summand or _result(f, operation, t.dtype, dims)
+    if target.slot is not None and not plus:
+        f.products[id(operation.outputs[0])] = operation
     a = _as_row(f, a) if len(dx) == 1 else a
     b = _as_column(b) if len(dy) == 1 else b
     if not batch:
-        multiply(f, _matrix(f, target, a.dims[-2], b.dims[-1]), a, b)
+        multiply(f, _matrix(f, target, a.dims[-2], b.dims[-1]), a, b, plus=plus)
         return target
     if len(dy) <= 2 and a.contiguous:  # all rows of the batch at once
         rows: Any = 1
         for d in a.dims[:-1]:
             rows = f.times(rows, d)
         a = _matrix(f, a, rows, a.dims[-1])
-        multiply(f, _matrix(f, target, rows, b.dims[-1]), a, b)
+        multiply(f, _matrix(f, target, rows, b.dims[-1]), a, b, plus=plus)
         return target
     c = replace(target, dims=(*batch, a.dims[-2], b.dims[-1]))
     c = f.as_contiguous(c)
 
     def each(index: list[str]) -> None:
-        multiply(f, *(of_batch(f, m, index, batch) for m in (c, a, b)))
+        multiply(f, *(of_batch(f, m, index, batch) for m in (c, a, b)), plus=plus)
 
     cost: Any = f.times(f.times(a.dims[-2], a.dims[-1]), b.dims[-1])
     for d in batch[1:]:
@@ -172,6 +176,45 @@ def _result(f: FunctionLowering, operation: Operation, dtype: np.dtype[Any], dim
         return arrays.allocate(f, dtype, dims, operation)
     place = f.b.alloca(f"[{max(size, 1)} x i8]", 64)
     return f.as_contiguous(Memory(dtype, place, dims, (), root=("stack", place)))
+
+
+def _summand(
+    f: FunctionLowering, operation: Operation, dtype: np.dtype[Any], dims: Any, a: Memory, b: Memory
+) -> Memory | None:
+    """The array to which the next operation adds a product, where it leaves the sum; None if there is none.
+
+    It is added there at once, and the next operation finds it done: an array that is written in place, or
+    another product that nobody else reads.
+    """
+    out = operation.outputs[0]
+    user = f.users.get(id(out))
+    if user is None or user.name not in ("add", "iadd") or user.kwargs or f.uses.get(id(out)) != 1:
+        return None
+    if id(out) in f.plan.objects or not f.is_next(user) or len(a.dims) < 2 or len(b.dims) != 2:
+        return None
+    rows = math.prod(a.dims[:-1]) if a.contiguous and all(isinstance(d, int) for d in a.dims) else a.dims[-2]
+    other = user.args[0] if user.args[1] is out else user.args[1]
+    if (
+        not _is_tiled(rows, b)
+        or not isinstance(other, Tensor)
+        or (user.name == "iadd" and user.args[0] is out)
+    ):
+        return None
+    value = f.env.get(id(other))
+    if not isinstance(value, Memory) or value.dtype != dtype or value.dims != dims or not value.contiguous:
+        return None
+    if user.args[0] is out if user.name == "iadd" else not f.is_only_for(user, other):
+        return None
+    if any(f.may_alias(m.root, value.root) for m in (a, b)):
+        return None
+    f.flush()
+    f.env[id(out)] = Lazy(dtype, dims, arrays.Map("positive", (dtype,), dtype), (value,))
+    is_writeable = arrays.writeable(f, user, value)
+    del f.env[id(out)]
+    if not is_writeable:
+        return None
+    f.done[id(user)] = value
+    return value
 
 
 def _reads_elements(user: Operation, x: Any) -> bool:
@@ -305,11 +348,15 @@ def sizes_of(a: Memory, b: Memory) -> Any:
     return *a.dims, b.dims[1]
 
 
-def multiply(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
-    """c = a @ b for matrices of one dtype; the rows of c are dense."""
+def multiply(f: FunctionLowering, c: Memory, a: Memory, b: Memory, *, plus: bool = False) -> None:
+    """c = a @ b for matrices of one dtype, or c += a @ b if `is_tiled`; the rows of c are dense."""
     m, k, n = sizes_of(a, b)
     dtype = c.dtype
-    f.note(f"product {listing.shape((m, k))} @ {listing.shape((k, n))} of {dtype}")
+    added = ", added" if plus else ""
+    f.note(f"product {listing.shape((m, k))} @ {listing.shape((k, n))} of {dtype}{added}")
+    if plus:
+        _by_tiles(f, c, a, b, plus)
+        return
     if dtype.kind not in "fc":
         _plainly(f, c, a, b)
         return
@@ -337,6 +384,14 @@ def multiply(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
     arrays.either(f, small, lambda: ours(f, c, a, b), large)
 
 
+def _is_tiled(m: Any, b: Memory) -> bool:
+    """Whether m rows are sure to be multiplied by a matrix in tiles."""
+    k, n = b.dims
+    if b.dtype.kind != "f" or not all(isinstance(d, int) and THIN < d < HUGE for d in (m, k, n)):
+        return False
+    return bool(m * n * k > FEW)
+
+
 def _at_most(f: FunctionLowering, d: Any, most: int) -> bool | str:
     return d <= most if isinstance(d, int) else f.b.value(f"icmp ule i64 {d}, {most}")
 
@@ -353,7 +408,7 @@ def _any(f: FunctionLowering, tests: list[bool | str]) -> bool | str:
     return _not(f, _all_of(f, [_not(f, t) for t in tests]))
 
 
-def _by_columns(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> bool:
+def _by_columns(f: FunctionLowering, c: Memory, a: Memory, b: Memory, plus: bool) -> bool:
     """The same for few rows and a second matrix that stays in the caches: no part of it is copied."""
     m, k, n = sizes_of(a, b)
     size = c.dtype.itemsize
@@ -361,7 +416,8 @@ def _by_columns(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> bool:
         return False
     if m % 4 or m > SOME_ROWS or k * n * size > CACHED:
         return False
-    name, columns = routines.name_of("matrix", c.dtype, n), routines.block_columns(size) // 2
+    name = routines.name_of("plus" if plus else "matrix", c.dtype, n)
+    columns = routines.block_columns(size) // 2
 
     def piece(begin: Any, end: Any) -> None:
         first = f.times(begin, columns)
@@ -380,9 +436,9 @@ def _by_columns(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> bool:
     return True
 
 
-def _by_tiles(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
-    """c = a @ b for real matrices that are not thin, in blocks that several threads may share."""
-    if _by_columns(f, c, a, b):
+def _by_tiles(f: FunctionLowering, c: Memory, a: Memory, b: Memory, plus: bool = False) -> None:
+    """c = a @ b, or c += a @ b, for real matrices that are not thin, in blocks that threads may share."""
+    if _by_columns(f, c, a, b, plus):
         return
     m, k, n = sizes_of(a, b)
     size = c.dtype.itemsize
@@ -391,6 +447,7 @@ def _by_tiles(f: FunctionLowering, c: Memory, a: Memory, b: Memory) -> None:
     numbers = [
         f"ptr {c.data}", f"i64 {c.strides[0]}", f"ptr {a.data}", f"i64 {a.strides[0]}", f"i64 {a.strides[1]}",
         f"ptr {b.data}", f"i64 {b.strides[0]}", f"i64 {b.strides[1]}", *(f"i64 {d}" for d in (m, n, k)),
+        f"i1 {str(plus).lower()}",
     ]  # fmt: skip
     name = routines.name_of("tiled", c.dtype)
     rows = min(m, routines.BLOCK) if isinstance(m, int) else routines.BLOCK

@@ -357,6 +357,9 @@ class FunctionLowering:
         self.sizes: dict[int, tuple[Lazy, int, bool]] = {}
         self.depth = 0
         self.current: Operation | None = None
+        self.grouped: set[int] = set()  # operations that are computed row by row with others
+        self.products: dict[int, Operation] = {}  # by tensor: what made an array that nobody else has
+        self.done: dict[int, Memory] = {}  # by operation: its result, where the operation before computed it
         self.polls = False
 
     # -- the function ----------------------------------------------------------------------------------------
@@ -1026,6 +1029,7 @@ class FunctionLowering:
             self.b.jump(self.targets[-1])
             return False
         groups, grouped = self._row_groups(region)
+        self.grouped |= {*groups, *grouped}
         dying = _dying(region, self.late)
         waiting: list[Tensor] = []
         for position, operation in enumerate(region.ops):
@@ -1100,14 +1104,33 @@ class FunctionLowering:
         """Whether nobody reads an array after some tensors are stored; `done`: nor the operation here."""
         if self.quick is not None or m.slot is None or self.current is None:
             return False
-        if self.ends is None:
-            self.ends = _ends(self.graph)
-        position, last = self.ends[id(self.current)]
+        position, last = self.place_of(self.current)
         return not any(
             m.slot in _slots(value, self.slot_sets)
             for key, value in self.env.items()
             if key not in stored and max(last.get(key, math.inf), self.late.get(key, -1)) >= position + done
         )
+
+    def place_of(self, operation: Operation) -> tuple[int, dict[int, float]]:
+        """The place of an operation in its region, and where the tensors of the region are used last."""
+        if self.ends is None:
+            self.ends = _ends(self.graph)
+        return self.ends[id(operation)]
+
+    def is_next(self, operation: Operation) -> bool:
+        """Whether an operation follows the one that is lowered, and is lowered by itself."""
+        if self.current is None or id(operation) in self.grouped:
+            return False
+        position, region = self.place_of(operation)
+        before, other = self.place_of(self.current)
+        return region is other and position == before + 1
+
+    def is_only_for(self, operation: Operation, tensor: Tensor) -> bool:
+        """Whether an array is a product that only an operation of the same region reads, and once."""
+        made = self.products.get(id(tensor))
+        if made is None or self.uses.get(id(tensor)) != 1 or id(tensor) in self.plan.objects:
+            return False
+        return self.place_of(made)[1] is self.place_of(operation)[1]
 
     def virtual_items(self, leaf: Any) -> tuple[Value, ...] | None:
         from autograph.compiler import containers
@@ -1175,6 +1198,11 @@ class FunctionLowering:
     def _op(self, operation: Operation) -> None:
         from autograph.compiler import unrolled
 
+        done = self.done.pop(id(operation), None)
+        if done is not None:
+            fresh = operation.name == "add"
+            self.bind(operation.outputs[0], replace(done, root=("new", done.slot)) if fresh else done)
+            return
         effects = operation.op.effects(operation.args, operation.kwargs)
         if operation.outputs and operation.outputs[0]._ag_type is BOTTOM:  # it raises: the kernel knows what
             self.flush()

@@ -23,6 +23,7 @@ PREFIX = "ag_loop_"
 MATRIX = "ptr noalias %c, i64 %cs, ptr %a, i64 %as, i64 %at, ptr %x, i64 %xs, i64 %m, i64 %n, i64 %k"
 PARAMETERS = {
     "matrix": MATRIX,
+    "plus": MATRIX,
     "row": MATRIX,
     "rows": "ptr noalias %c, ptr %a, i64 %as, ptr %x, i64 %m, i64 %k",
     "dot": "ptr %a, i64 %as, ptr %x, i64 %xs, i64 %n",
@@ -185,7 +186,10 @@ class Writer:
             line = self._at("%c", (b.value(f"add nuw nsw i64 {i}, {r}"), "%cs"), (j, self.size))
             for v in range(vectors):
                 value = b.value(f"load {self.type}, ptr {sums[r * vectors + v]}")
-                self._put(self._at(line, (str(v * self.width), self.size)), value, mask)
+                target = self._at(line, (str(v * self.width), self.size))
+                if self.routine == "plus":
+                    value = b.value(f"fadd {self.type} {self._get(target, mask)}, {value}")
+                self._put(target, value, mask)
 
     def _matrix(self) -> None:
         """c = a @ x, in tiles of 4 rows and 2 vectors.
@@ -235,8 +239,12 @@ class Writer:
         self._loop(whole, "%n", self.width, rest)
         b.emit("ret void")
 
+    def _plus(self) -> None:
+        """c += a @ x."""
+        self._matrix()
+
     def _row(self) -> None:
-        """The same for one row."""
+        """c = a @ x for one row."""
         b = self.b
         whole = self._down("%n", 4 * self.width)
         self._loop(0, whole, 4 * self.width, lambda j: self._tile("0", j, 1, 4))

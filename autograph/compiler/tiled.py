@@ -21,7 +21,7 @@ DEPTH = 256
 FEW = 96
 """With at most so many rows of the first matrix, whole panels of the second one are read where they lie."""
 TILE = "ptr noalias %c, i64 %cs, ptr %a, i64 %as, i64 %at, ptr %p, i64 %ps, i64 %n, i64 %k, i1 %more"
-PRODUCT = MATRIX.replace("i64 %xs,", "i64 %xs, i64 %xt,")
+PRODUCT = MATRIX.replace("i64 %xs,", "i64 %xs, i64 %xt,") + ", i1 %plus"
 PANEL = "ptr noalias %p, ptr %x, i64 %xs, i64 %xt, i64 %n, i64 %k"
 BLOCKS = PRODUCT + ", i64 %begin, i64 %end"
 
@@ -105,7 +105,7 @@ class TiledWriter(Writer):
         self._either(full, lambda: put([None] * vectors), lambda: put(list(masks)))
 
     def _blocks(self, name: str, whole: str) -> None:
-        """Some blocks of c = a @ x by number, column by column: those of a column are done at once."""
+        """Some blocks of c = a @ x, or c += a @ x, by number, column by column, one column at once."""
         b, columns = self.b, block_columns(self.size)
         self._start()
         down = b.value(f"udiv i64 {b.value(f'add nsw i64 %m, {BLOCK - 1}')}, {BLOCK}")
@@ -124,7 +124,7 @@ class TiledWriter(Writer):
             c, a = self._at("%c", (i, "%cs"), (j, self.size)), self._at("%a", (i, "%as"))
             b.emit(
                 f"call void @{whole}(ptr {c}, i64 %cs, ptr {a}, i64 %as, i64 %at, "
-                f"ptr {self._at('%x', (j, '%xt'))}, i64 %xs, i64 %xt, i64 {m}, i64 {n}, i64 %k)"
+                f"ptr {self._at('%x', (j, '%xt'))}, i64 %xs, i64 %xt, i64 {m}, i64 {n}, i64 %k, i1 %plus)"
             )
             return rows
 
@@ -133,7 +133,7 @@ class TiledWriter(Writer):
         self.module.functions[name] = b.function(f"define void @{name}({BLOCKS})")
 
     def _product(self, name: str, tiles: dict[int, str], pack: str) -> None:
-        """c = a @ x for so many columns as are packed at once, or fewer."""
+        """c = a @ x, or c += a @ x, for so many columns as are packed at once, or fewer."""
         self._start()
         b, size, most = self.b, self.size, rows_of_tile()
         panels = b.alloca(f"[{DEPTH * block_columns(size) * size} x i8]", 64)
@@ -144,7 +144,7 @@ class TiledWriter(Writer):
 
         def deep(p: str) -> None:
             depth = b.call("i64", "llvm.smin.i64", f"i64 {b.value(f'sub i64 %k, {p}')}", f"i64 {DEPTH}")
-            more = b.value(f"icmp ne i64 {p}, 0")
+            more = b.value(f"or i1 %plus, {b.value(f'icmp ne i64 {p}, 0')}")
             a0, x0 = self._at("%a", (p, "%at")), self._at("%x", (p, "%xs"))
             panel = b.value(f"mul nuw nsw i64 {depth}, {self._wide * size}")
 

@@ -539,3 +539,72 @@ def test_an_array_that_a_failing_operation_needs_and_a_later_branch_writes() -> 
             np.testing.assert_allclose(got, expected, rtol=1e-12)
     with pytest.raises(np.linalg.LinAlgError):
         graph(np.zeros((3, 3)), 0, 1)
+
+
+def accumulated(a, b, c, n):
+    for _ in range(n):
+        c += a @ b
+    return c
+
+
+def two_products(a, b, c, d):
+    x = a @ b + c @ d
+    x[0] = 1.0
+    return x, a @ b
+
+
+def outside_of_the_loop(a, b, c, d):
+    p = a @ b
+    for _ in range(3):
+        q = p + c @ d
+    return q, p
+
+
+def into_itself(a):
+    a += a @ a
+    return a
+
+
+def of_a_batch(x, w, out):
+    out += x[:, ::2] @ w
+    return out
+
+
+SUMS = [
+    (accumulated, ((40, 48), (48, 33), (40, 33)), 3, 1),
+    (two_products, ((40, 48), (48, 33), (40, 33), (33, 33)), None, 1),
+    (outside_of_the_loop, ((40, 48), (48, 33), (40, 33), (33, 33)), None, 0),
+    (into_itself, ((40, 40),), None, 0),
+    (of_a_batch, ((3, 40, 64), (64, 40), (3, 20, 40)), None, 1),
+]
+
+
+@pytest.mark.parametrize(("fn", "shapes", "last", "added"), SUMS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_are_added_where_the_sum_goes(fn, shapes, last, added, dtype) -> None:
+    def arguments() -> list:
+        rng = np.random.default_rng(5)
+        arrays = [rng.standard_normal(shape).astype(dtype) * 0.1 for shape in shapes]
+        return arrays if last is None else [*arrays, last]
+
+    graph = ag.to_graph(fn)
+    for _ in range(2):
+        given, expected = arguments(), arguments()
+        results, wanted = graph(*given), fn(*expected)
+        for got, right in zip(
+            (*(results if isinstance(results, tuple) else (results,)), *given),
+            (*(wanted if isinstance(wanted, tuple) else (wanted,)), *expected),
+        ):
+            np.testing.assert_allclose(got, right, rtol=1e-4, atol=1e-5)
+    listing = str(graph.get_native(*arguments(), kind="loops"))
+    assert listing.count(", added") == added, listing
+
+
+def test_a_product_added_to_an_array_that_is_read_only_raises() -> None:
+    graph = ag.to_graph(accumulated)
+    a, b, c = np.ones((40, 48)), np.ones((48, 33)), np.zeros((40, 33))
+    assert graph(a, b, c, 2).sum() == 2 * 48 * 40 * 33
+    c.flags.writeable = False
+    with pytest.raises(ValueError, match="output array is read-only"):
+        graph(a, b, c, 2)
+    assert c.sum() == 2 * 48 * 40 * 33
