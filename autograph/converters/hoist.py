@@ -27,11 +27,11 @@ def transform(tree: Any, ctx: Context) -> Any:
     ...     return sum([v * k for v in x if v > 0])''', transform))
     def f(x, k):
         def list_comp(iterable):
-            result = ag__.new_list()
+            result = ag__.list_builder()
             for v in iterable:
                 if v > 0:
-                    result.append(v * k)
-            return result
+                    ag__.add_item(result, v * k)
+            return ag__.built(result)
         return sum(list_comp(x))
     """
     return _Hoister(ctx).visit(tree)
@@ -67,7 +67,7 @@ class _Hoister(Transformer):
         return node
 
     def visit_ListComp(self, node: Any) -> Any:
-        return self.comprehension(node, "list_comp", "ag__.new_list()", self.append)
+        return self.comprehension(node, "list_comp", "ag__.list_builder()", self.append, "ag__.built(result)")
 
     def visit_SetComp(self, node: Any) -> Any:
         return self.comprehension(node, "set_comp", "ag__.new_set()", self.add)
@@ -76,7 +76,7 @@ class _Hoister(Transformer):
         return self.comprehension(node, "dict_comp", "ag__.new_dict()", self.store)
 
     def append(self, node: Any, result: str) -> list[Any]:
-        return quote("result.append(value)", result=result, value=node.elt)
+        return quote("ag__.add_item(result, value)", result=result, value=node.elt)
 
     def add(self, node: Any, result: str) -> list[Any]:
         return quote("result.add(value)", result=result, value=node.elt)
@@ -89,7 +89,7 @@ class _Hoister(Transformer):
             "key = first; result[key] = value", result=result, key=key, first=node.key, value=node.value
         )
 
-    def comprehension(self, node: Any, stem: str, empty: str, collect: Any) -> Any:
+    def comprehension(self, node: Any, stem: str, empty: str, collect: Any, finished: str = "result") -> Any:
         namer = self.ctx.namer
         name, iterable, result = (
             namer.fresh(stem),
@@ -102,7 +102,7 @@ class _Hoister(Transformer):
             def name(iterable):
                 result = {empty}
                 loop
-                return result
+                return {finished}
             """,
             name=name,
             iterable=iterable,

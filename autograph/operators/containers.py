@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autograph.graph.graph import Tensor
+from autograph.graph.graph import Region, Tensor
 from autograph.graph.types import (
     BOTTOM,
     ClosureT,
@@ -116,6 +116,44 @@ def new_list(*items: Any) -> Any:
         return list(items)
     spread = _spread(items)
     return emit(ops.NEW_LIST, spread if isinstance(spread, Tensor) else tuple(pack(i) for i in spread))
+
+
+class ListBuilder:
+    """The items of a list comprehension: a list of known length, while its loops are unrolled."""
+
+    def __init__(self, region: Region) -> None:
+        self.region = region
+        self.items: list[Any] = []
+        self.made: Any = None
+
+    def make(self) -> Any:
+        """The list, made where the comprehension began; later items are appended to it."""
+        if self.made is None:
+            with require().within(self.region):
+                self.made = emit(ops.NEW_LIST, tuple(self.items))
+        return self.made
+
+
+def list_builder() -> Any:
+    """What a list comprehension puts its items in."""
+    trace = current()
+    return [] if trace is None else ListBuilder(trace.region)
+
+
+def add_item(builder: Any, item: Any) -> None:
+    """Puts one more item in what `list_builder` made."""
+    trace = current()
+    if trace is None:
+        builder.append(item)
+    elif builder.made is None and trace.region is builder.region:
+        builder.items.append(pack(item))
+    else:
+        emit(ops.METHODS["list", "append"], builder.make(), pack(item))
+
+
+def built(builder: Any) -> Any:
+    """The list of all items."""
+    return builder.make() if isinstance(builder, ListBuilder) else builder
 
 
 def new_tuple(*items: Any) -> Any:

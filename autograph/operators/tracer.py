@@ -480,6 +480,17 @@ class Trace:
         finally:
             self.regions.pop()
 
+    @contextlib.contextmanager
+    def within(self, region: Region) -> Iterator[None]:
+        """Operations go to a region around the current one, before what holds that."""
+        regions, graphs = self.regions, self.graphs
+        self.regions = regions[: regions.index(region) + 1]
+        self.graphs = graphs[: graphs.index(region.graph) + 1]
+        try:
+            yield
+        finally:
+            self.regions, self.graphs = regions, graphs
+
     def param(self, region: Region, type_: Type, name: str = "") -> Tensor:
         if sites := graph_types.alike(type_):
             self.decisions.merge(sites)
