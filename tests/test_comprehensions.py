@@ -117,3 +117,53 @@ def test_arrays_of_several_shapes_keep_their_types() -> None:
     text = str(ag.to_graph(several_shapes).get_graph(PARAMETERS, 3))
     assert "list [float64[3,4], float64[4,2], float64[2]]" in text
     assert "list.append" not in text
+
+
+def doubled(params):
+    like = [np.zeros_like(q) for q in params]
+    for z, q in zip(like, params):
+        z += q * 2.0
+    return [z + q for z, q in zip(like, params)]
+
+
+def rewritten(params, other, k):
+    first = params[0] + 1.0
+    params[k] = other
+    return first, params[0] + 1.0, np.zeros_like(params[0])
+
+
+def rewritten_by_another_name(params, same_list, other):
+    same_list[0] = other
+    return params[0] + 1.0
+
+
+def layouts(found) -> list[tuple[bool, bool]]:
+    return [(a.flags.c_contiguous, a.flags.f_contiguous) for a in found]
+
+
+def test_arrays_in_a_list_have_any_layout() -> None:
+    """What is compiled for contiguous arrays is not called with others, nor after the list was written."""
+    c_order = np.arange(12.0).reshape(3, 4)
+    f_order = np.asfortranarray(c_order)
+    staged = ag.to_graph(doubled)
+    for arrays in ([c_order, c_order], [c_order, f_order], [c_order[:, ::2], f_order.T], [c_order, c_order]):
+        got, expected = staged(arrays), doubled(arrays)
+        for a, b in zip(got, expected):
+            np.testing.assert_array_equal(a, b)
+        assert layouts(got) == layouts(expected)
+    native = list(staged.get_graph([c_order, c_order]).native.values())
+    assert any({o.name for o in variant.fallbacks} <= {"new_list"} for variant in native)
+    staged = ag.to_graph(rewritten)
+    for k in (0, 1):
+        got = staged([c_order, c_order], f_order, k)
+        expected = rewritten([c_order, c_order], f_order, k)
+        for a, b in zip(got, expected):
+            np.testing.assert_array_equal(a, b)
+        assert layouts(got) == layouts(expected)
+    staged = ag.to_graph(rewritten_by_another_name)
+    for one in (False, True):
+        results = []
+        for fn in (staged, rewritten_by_another_name):
+            items = [c_order, c_order]
+            results.append(fn(items, items if one else [*items], f_order))
+        assert layouts(results[:1]) == layouts(results[1:])

@@ -131,8 +131,10 @@ WRITEABLE, FOLDED = 4, 8
 def layout(a: Any) -> int:
     """Of an array: 2 if it is contiguous, 1 if its axes are in C order, else 0; `WRITEABLE` more if it is.
 
-    `FOLDED` more if elements of it may share memory.
+    `FOLDED` more if elements of it may share memory. Of a list: 2 if the arrays in it are contiguous.
     """
+    if type(a) is list:
+        return 2 * all(type(item) is not np.ndarray or item.flags.c_contiguous for item in a)
     if type(a) is not np.ndarray:
         return 0
     writeable = WRITEABLE * a.flags.writeable

@@ -84,7 +84,9 @@ def get_item(f: FunctionLowering, operation: Operation, x: Value, index: Any) ->
     if place is None:
         return None
     pointer = f.b.value(f"load ptr, ptr {place}")
-    return f.unbox(pointer, out._ag_type, out, owned=False)
+    item = f.unbox(pointer, out._ag_type, out, owned=False)
+    dense = isinstance(x, Object) and isinstance(x.type, Ref) and x.type.site in f.compilation.dense
+    return f.as_contiguous(item) if dense and isinstance(item, Memory) else item
 
 
 def _dict_item(f: FunctionLowering, operation: Operation, x: Object, index: Value) -> Value | None:

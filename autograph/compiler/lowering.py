@@ -49,6 +49,7 @@ from autograph.graph.types import (
     Ref,
     Scalar,
     SeqT,
+    Site,
     TupleT,
     Type,
     Union,
@@ -127,6 +128,8 @@ class Compilation:
             o.op is not None and "host" in o.op.effects(o.args, o.kwargs) for o in graph.operations()
         )
 
+        self.dense = _dense_lists(graph, plan.layouts) if not self.calls_host else set()
+
     def is_called(self, graph: Graph) -> bool:
         return any(o.callee is graph for o in self.graph.operations())
 
@@ -151,6 +154,19 @@ class Compilation:
         self.module.globals["meta"] = "!2 = !{}\n!3 = !{i64 0, i64 9223372036854775807}\n!4 = !{i32 1}"
         self.module.globals["scopes"] = self.scopes.text()
         return "".join(f"{mark}\n" for mark in sorted(self.marks)) + PROFILE + self.module.text()
+
+
+def _dense_lists(graph: Graph, layouts: tuple[int, ...]) -> set[Site]:
+    """The lists among the arguments in which all arrays are contiguous, where no such list is written."""
+    params = [p._ag_type for p in graph.params if not isinstance(p._ag_type, Const)]
+    lists = [(t.site, code) for t, code in zip(params, layouts) if isinstance(t, Ref) and t.kind == "list"]
+    found = {site for site, code in lists if code == 2} - {site for site, code in lists if code != 2}
+    for operation in graph.operations() if found else ():
+        if operation.op is not None and "writes" in operation.op.effects(operation.args, operation.kwargs):
+            written = [m for t in operation.inputs for m in members(t._ag_type)]
+            if any(isinstance(m, Ref) and m.kind == "list" and not m.site.made for m in written):
+                return set()
+    return {site for site in found if not site.made}
 
 
 class Roots:
