@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from autograph.compiler.lowering import FunctionLowering, rule
-from autograph.compiler.values import Elements, Known, Lazy, Memory, Number, Object, Tuple, Value, known_item
+from autograph.compiler.values import (
+    Elements,
+    Known,
+    Lazy,
+    Memory,
+    Number,
+    Object,
+    Tuple,
+    Value,
+    known_item,
+    scalar_dtype,
+)
 from autograph.graph.graph import Operation, Tensor
 from autograph.graph.tree import leaves
 from autograph.graph.types import UNBOUND, Py, Ref, SeqT, TupleT, members
@@ -65,6 +76,23 @@ def new_list(f: FunctionLowering, operation: Operation, items: Any, *rest: Any) 
             f.plan.need(f.plan.objects, operation.outputs[0])
         values.append(v)
     return VirtualList(tuple(values))
+
+
+@rule("new_set")
+def new_set(f: FunctionLowering, operation: Operation, items: Any) -> Value | None:
+    """A set of constant integers in which only one number is looked for: no set is made."""
+    out = operation.outputs[0]
+    user = f.users.get(id(out))
+    if user is None or f.uses.get(id(out)) != 1 or user.name != "contains" or user.args[0] is not out:
+        return None
+    if id(out) in f.plan.objects:
+        return None
+    item = user.args[1]
+    dtype = scalar_dtype(item._ag_type) if isinstance(item, Tensor) else None
+    if dtype is None or dtype.kind == "c" or not isinstance(items, tuple):
+        return None
+    small = all(isinstance(v, Known) and type(v.value) is int and abs(v.value) <= 2**53 for v in items)
+    return VirtualList(items) if small else None
 
 
 def get_item(f: FunctionLowering, operation: Operation, x: Value, index: Any) -> Value | None:

@@ -19,6 +19,15 @@ def float_literal(value: float, type_: str = "double") -> str:
     return "0x" + struct.pack(">d", value).hex().upper()
 
 
+def constant_float(literal: str) -> float:
+    """The number of a floating-point literal.
+
+    >>> constant_float(float_literal(2.5))
+    2.5
+    """
+    return float(struct.unpack(">d", bytes.fromhex(literal[2:]))[0])
+
+
 class Phi:
     """A phi whose incoming values may be added until the function is finished."""
 

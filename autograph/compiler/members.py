@@ -128,9 +128,11 @@ def quotient_and_rest(f: FunctionLowering, operation: Operation, x: Any, y: Any)
     if p is None or q is None or not isinstance(t, TupleT) or id(out) in f.plan.objects:
         return None
     kinds = p.dtype.kind + q.dtype.kind
-    if not (p.weak and q.weak) or "c" in kinds:
+    if "c" in kinds:
         return None
     first, second = t.items
+    if not (p.weak and q.weak):
+        return _divided(f, operation, [p, q], t)
     if set(kinds) <= {"i", "b"}:
         a, c = numbers._as_int(f, p), numbers._as_int(f, q)
 
@@ -147,6 +149,19 @@ def quotient_and_rest(f: FunctionLowering, operation: Operation, x: Any, y: Any)
     f.guard(f.b.value(f"fcmp une double {c1}, 0.0"), operation)
     pair = divmod_float(Lanes(f.b), FLOAT, a1, c1)
     return Tuple((Number(first, FLOAT, (pair[0],)), Number(second, FLOAT, (pair[1],))))
+
+
+def _divided(f: FunctionLowering, operation: Operation, numbers: list[Number], t: TupleT) -> Value | None:
+    """divmod of numbers of which one is NumPy's."""
+    found = arrays.resolve("floor_divide", numbers)
+    if found is None or found != arrays.resolve("remainder", numbers) or len(set(found)) > 1:
+        return None
+    dtype = found[0]
+    if dtype.kind not in "iuf" or any(scalar_dtype(i) != dtype for i in t.items):
+        return None
+    sides = [arrays.convert(f, operation, n, dtype).parts for n in numbers]
+    parts = [ELEMENT[name](Lanes(f.b), dtype, *sides) for name in ("floor_divide", "remainder")]
+    return Tuple(tuple(Number(i, dtype, p) for i, p in zip(t.items, parts)))
 
 
 # -- methods -------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 
 from autograph.compiler import arrays, values
 from autograph.compiler.elementwise import COMPARISONS, ELEMENT, UFUNC_OF, Lanes, NoRule, divmod_float, rooted
-from autograph.compiler.ir import float_literal
+from autograph.compiler.ir import constant_float, float_literal
 from autograph.compiler.lowering import FunctionLowering, rule
 from autograph.compiler.values import (
     Elements,
@@ -165,6 +165,51 @@ def compare(f: FunctionLowering, operation: Operation, a: Value, b: Value) -> Va
     x, y = f.number(a), f.number(b)
     result = _compared(f, operation, x, y)
     return None if result is None else Number(operation.outputs[0]._ag_type, BOOL, (result,))
+
+
+@rule("contains")
+def contains(f: FunctionLowering, operation: Operation, x: Any, item: Any) -> Value | None:
+    """Whether a number is among numbers; not where it could be a nan that is the same object."""
+    items: Any = x if isinstance(x, tuple) else getattr(x, "virtual", getattr(x, "items", None))
+    if items is None or not all(isinstance(v, Value) and is_scalar(v) for v in (item, *items)):
+        return None
+    tests = [_equal(f, operation, f.number(v), f.number(item)) for v in items]
+    if any(t is None for t in tests):
+        return None
+    found = "false"
+    for t in tests:
+        found = t if found == "false" else f.b.value(f"or i1 {found}, {t}")  # type: ignore[assignment]
+    return Number(operation.outputs[0]._ag_type, BOOL, (found,))
+
+
+def _equal(f: FunctionLowering, operation: Operation, x: Number, y: Number) -> str | None:
+    """Whether two numbers are equal, or the same object; None where that is not told by their values."""
+    kinds = {x.dtype.kind, y.dtype.kind}
+    if kinds <= set("biu"):
+        return _compared_integers(f, "eq", x, y)
+    constants = [n.ir for n in (x, y) if n.dtype.kind == "f" and not n.ir.startswith("%")]
+    if (
+        "c" in kinds
+        or (kinds == {"f"} and not constants)
+        or any(math.isnan(constant_float(c)) for c in constants)
+    ):
+        return None
+    lanes = Lanes(f.b)
+    if x.weak and y.weak:
+        whole = next((n for n in (x, y) if n.dtype.kind == "i"), None)
+        if whole is not None and constants:
+            value = constant_float(constants[0])
+            if not (value.is_integer() and abs(value) < 2**63):
+                return "false"
+            return lanes.compare("eq", INT, whole.ir, str(int(value)))
+        constant = None if whole is None else _constant(whole)
+        if whole is not None and (constant is None or abs(constant) > 2**53):
+            return None
+        return lanes.compare("eq", FLOAT, _double(f, x), _double(f, y))
+    found = arrays.resolve("equal", [x, y])
+    if found is None or found[0].kind != "f":
+        return None
+    return lanes.compare("eq", found[0], *(arrays.convert(f, operation, n, found[0]).ir for n in (x, y)))
 
 
 def _compared(f: FunctionLowering, operation: Operation, x: Number, y: Number) -> str | None:
@@ -351,12 +396,80 @@ def _complex(f: FunctionLowering, operation: Operation, name: str, x: Number, y:
     if name in ("add", "sub", "mul"):
         parts = complexes.python_sum(lanes, UFUNC_OF[name], *whole)
         return None if parts is None else Number(out, z, parts)
+    if name == "pow":
+        return _complex_power(f, operation, x, y)
     if name != "truediv" or sys.version_info >= (3, 14):
         return None
     p, q = (lanes.cast(n.parts, n.dtype, z) for n in (x, y))
     tests = [f.b.value(f"fcmp une double {part}, 0.0") for part in q]
     f.guard(f.b.value(f"or i1 {tests[0]}, {tests[1]}"), operation)
     return Number(out, z, complexes.quotient(lanes, z, p, q, python=True))
+
+
+MOST_FACTORS = 16
+"""The largest power of which the factors are written out."""
+
+
+def _whole_exponent(y: Number) -> int | None:
+    """A constant exponent of Python's that is a small natural number."""
+    if not y.weak or y.dtype.kind not in "if" or y.ir.startswith("%"):
+        return None
+    value = _constant(y) if y.dtype.kind == "i" else constant_float(y.ir)
+    return int(value) if value is not None and value in range(MOST_FACTORS + 1) else None
+
+
+def _complex_power(f: FunctionLowering, operation: Operation, x: Number, y: Number) -> Value | None:
+    """z ** n as Python has it for small integers n: by squares, from 1 on (`c_powu` in complexobject.c)."""
+    from autograph.compiler import complexes
+
+    n = _whole_exponent(y)
+    if n is None or x.dtype.kind != "c" or sys.version_info >= (3, 14):
+        return None
+    lanes, z = Lanes(f.b), complexes.COMPLEX
+    result: tuple[str, ...] = (float_literal(1.0), float_literal(0.0))
+    square: tuple[str, ...] = x.parts
+    for bit in range(n.bit_length()):
+        square = complexes.product(lanes, z, square, square, fused=False) if bit else square
+        result = complexes.product(lanes, z, result, square, fused=False) if n >> bit & 1 else result
+    for part in result if n else ():
+        size = lanes.intrinsic("fabs", "double", part)
+        f.guard(f.b.value(f"fcmp une double {size}, {float_literal(float('inf'))}"), operation)
+    return Number(operation.outputs[0]._ag_type, z, result)
+
+
+def _scalar_power(
+    f: FunctionLowering, dtype: np.dtype[Any], x: tuple[str, ...], y: Number
+) -> tuple[str, ...] | None:
+    """A power of an integer or complex number of NumPy, of a small constant exponent (`npy_cpow`)."""
+    from autograph.compiler import complexes
+
+    n = _whole_exponent(y)
+    if n is None or dtype.kind not in "iuc":
+        return None
+    if n == 0:
+        return f.literal(1, dtype)
+    lanes, b = Lanes(f.b), f.b
+
+    def times(p: tuple[str, ...], q: tuple[str, ...]) -> tuple[str, ...]:
+        if dtype.kind == "c":
+            return complexes.product(lanes, dtype, p, q, fused=False)
+        return ELEMENT["multiply"](lanes, dtype, p, q)
+
+    if dtype.kind != "c" or n <= 3:
+        result = x
+        for _ in range(n - 1):
+            result = times(x, result)
+    else:
+        result, square = f.literal(1, dtype), x
+        for bit in range(n.bit_length()):
+            square = times(square, square) if bit else square
+            result = times(result, square) if n >> bit & 1 else result
+    if dtype.kind != "c":
+        return result
+    kind, zero = register(dtype), f.literal(0, dtype)[0]
+    tests = [b.value(f"fcmp oeq {kind} {part}, {zero}") for part in x]
+    nothing = b.value(f"and i1 {tests[0]}, {tests[1]}")
+    return tuple(b.value(f"select i1 {nothing}, {kind} {zero}, {kind} {part}") for part in result)
 
 
 def _as_int(f: FunctionLowering, x: Number) -> Number:
@@ -697,7 +810,9 @@ def numpy_scalar(f: FunctionLowering, operation: Operation, name: str, numbers: 
     if found is None or dtype is None or name not in ELEMENT:
         return None
     if name == "power" and found[0].kind != "f":
-        return None
+        base = arrays.convert(f, operation, numbers[0], found[0])
+        parts = _scalar_power(f, found[0], base.parts, numbers[1]) if found[-1] == dtype else None
+        return None if parts is None else Number(out, dtype, parts)
     line = None
     if f.quick is not None and name in LINES and dtype == INT and all(n.dtype == INT for n in numbers):
         line = f.quick.may_be(LINES[name], *numbers)
@@ -711,7 +826,7 @@ def numpy_scalar(f: FunctionLowering, operation: Operation, name: str, numbers: 
         return None
     try:
         if name == "power" and register(inputs[0]) in ("float", "double") and numbers[1].ir in TWO:
-            parts: tuple[str, ...] = ELEMENT["square"](Lanes(f.b), inputs[0], converted[0].parts)
+            parts = ELEMENT["square"](Lanes(f.b), inputs[0], converted[0].parts)
         elif name == "power" and inputs[0] == FLOAT:
             parts = (f.b.call("double", "pow", *(f"double {c.ir}" for c in converted), attributes=LIBM),)
         elif name == "multiply" and inputs[0].kind == "c" and operation.name in ("mul", "imul"):
