@@ -14,6 +14,7 @@ import numpy as np
 from autograph.graph.graph import Tensor
 from autograph.graph.types import (
     BOTTOM,
+    Array,
     ClosureT,
     Host,
     IterT,
@@ -23,6 +24,7 @@ from autograph.graph.types import (
     members,
     python_class,
 )
+from autograph.operators import sums
 from autograph.operators.branches import if_exp, if_stmt, is_object, not_, or_, split, truth
 from autograph.operators.calls import BoundMethod, call, handles, host_call
 from autograph.operators.containers import format_value, materialize, new_dict, repr_of, str_of
@@ -554,12 +556,25 @@ handles(max)(_extreme(ops.MAX, ops.MAX_BY, "max"))
 
 @handles(sum)
 def sum_(iterable: Any, /, start: Any = 0) -> Any:
+    if _has_rows(iterable) and not has_object(start):
+        return sums.of_rows(iterable, start)
+    if isinstance(iterable, (GeneratorValue, Lazy)):
+        total = sums.in_loop(iterable, start)
+        if total is not None:
+            return total
+        iterable = consumed(iterable)
+        sums.decide(arithmetic.element_type(vtype(iterable)), start)
     items = consumed(iterable)
     if _holds_objects(items) or has_object(start):
         total = Box("the sum", start)
         for_stmt(items, None, lambda i: total.set(total.get() + i), lambda: (), lambda v: None, ())
         return total.get()
     return emit(ops.SUM, pack(items), pack(start))
+
+
+def _has_rows(x: Any) -> bool:
+    shape = x._ag_type.shape if isinstance(x, Tensor) and isinstance(x._ag_type, Array) else None
+    return shape is not None and len(shape) > 1 and bool(shape[0])
 
 
 def _holds_objects(items: Any) -> bool:

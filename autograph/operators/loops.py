@@ -172,7 +172,8 @@ def for_stmt(
         _unroll(trace, key, known, extra_test, body, state)
         return
     if known is not None and decision.mode is None:
-        if not has_tensor(get_state()) and (isinstance(iterable, range) or not any(map(has_tensor, known))):
+        untraced = isinstance(iterable, range) or _calls(iterable) or not any(map(has_tensor, known))
+        if not has_tensor(get_state()) and untraced:
             _attempt(trace, key, lambda: _unroll(trace, key, known, extra_test, body, state, attempt=True))
             trace.notes.append(Note(trace.place(), "for loop: ran in Python, it touches only known values"))
             return
@@ -232,20 +233,29 @@ def _unroll(
     state: tuple[State, SetState, tuple[str, ...]],
     attempt: bool = False,
 ) -> None:
-    for item in items:
+    def more() -> Any:
+        """Whether the loop goes on, which is asked before an item is fetched."""
+        test = True if extra_test is None else truth(extra_test())
+        if attempt and isinstance(test, Tensor):
+            decision = trace.decisions.loop(key)
+            decision.mode, decision.reason = "stage", "its end depends on a traced value"
+            raise Restart
+        return test
+
+    def guarded(run: Callable[[], None]) -> bool:
+        test = more()
+        if isinstance(test, Tensor):
+            if_stmt(test, run, lambda: None, *state)
+        elif test:
+            run()
+        return isinstance(test, Tensor) or bool(test)
+
+    for i in range(len(items)):
         trace.step()
-        if extra_test is not None:
-            more = truth(extra_test())
-            if isinstance(more, Tensor):
-                if attempt:
-                    decision = trace.decisions.loop(key)
-                    decision.mode, decision.reason = "stage", "its end depends on a traced value"
-                    raise Restart
-                if_stmt(more, lambda item=item: body(item), lambda: None, *state)  # type: ignore[misc]
-                continue
-            if not more:
-                return
-        body(item)
+        if not guarded(lambda i=i: body(items[i])):  # type: ignore[misc]
+            return
+    if isinstance(items, _Zipped) and items.asks():
+        guarded(items.finish)
 
 
 def stage_for(
@@ -411,8 +421,15 @@ def is_stream(value: Any) -> bool:
     if isinstance(value, Enumerate):
         return is_stream(value.inner)
     if isinstance(value, Zip):
-        return any(map(is_stream, value.parts))
+        return any(map(is_stream, value.parts)) or (_calls(value) and not value.is_even())
     return isinstance(value, (GeneratorValue, NextIterator, Filtered))
+
+
+def _calls(value: Any) -> bool:
+    """Whether items are what functions give, which may do more than that: they are asked for once."""
+    if isinstance(value, Enumerate):
+        return _calls(value.inner)
+    return isinstance(value, Map) or (isinstance(value, Zip) and any(map(_calls, value.parts)))
 
 
 def _for_stream(
@@ -445,6 +462,9 @@ def _for_stream(
     from autograph.operators.generators import NextIterator, stepped
 
     streams = [i for i, p in enumerate(stream.parts) if is_stream(p)]
+    if not streams:
+        _for_uneven(stream, extra_test, body, get_state, set_state, names)
+        return
     streams.sort(key=lambda i: isinstance(stream.parts[i], NextIterator))
     if any(not isinstance(stream.parts[i], NextIterator) for i in streams[1:]):
         trace.refuse(
@@ -491,6 +511,48 @@ def _for_stream(
     if_stmt(has(before), run, lambda: None, get_state, set_state, names)
 
 
+def _for_uneven(
+    parts_of: Zip,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    get_state: State,
+    set_state: SetState,
+    names: tuple[str, ...],
+) -> None:
+    """A `for` over `zip` of what functions give: each part is asked in turn, until one has ended."""
+    from autograph.operators.branches import not_
+    from autograph.operators.variables import Box
+
+    parts = [iteration_of(require(), p) for p in parts_of.parts]
+    position, ended = Box("the position in a loop", 0), Box("whether a part of zip has ended", False)
+
+    def more() -> Any:
+        return and_(not_(ended.get()), lambda: parts[0].has(position.get()))
+
+    def turn() -> None:
+        i = position.get()
+        position.set(i + 1)
+
+        def ask(items: tuple[Any, ...]) -> None:
+            if len(items) == len(parts):
+                body(items)
+                return
+            part = parts[len(items)]
+
+            def go_on() -> None:
+                ask((*items, part.item(i)))
+
+            if items:
+                if_stmt(part.has(i), go_on, lambda: ended.set(True), get_state, set_state, names)
+            else:
+                go_on()
+
+        ask(())
+
+    test = more if extra_test is None else (lambda: and_(extra_test(), more))
+    while_stmt(test, turn, get_state, set_state, names)
+
+
 class Enumerate(Lazy):
     """`enumerate(inner, start)`."""
 
@@ -521,6 +583,9 @@ class _Mapped:
         for i, item in enumerate(self.items):
             yield self.fn(i, item)
 
+    def __getitem__(self, i: int) -> Any:
+        return self.fn(i, self.items[i])
+
 
 class Zip(Lazy):
     """`zip(*parts, strict=...)`."""
@@ -541,18 +606,16 @@ class Zip(Lazy):
 
     def _partly_known(self, items: list[Any]) -> Any:
         """Some parts have a known length; an array of known length may be read by index."""
-        lengths = []
-        for part, known in zip(self.parts, items):
-            if known is not None:
-                lengths.append(len(known))
-                continue
-            t = vtype(part)
-            if isinstance(t, Array) and t.shape and t.shape[0] is not None:
-                lengths.append(t.shape[0])
-            else:
-                return None
+        lengths = [_length(part) for part in self.parts]
+        if None in lengths:
+            return None
         full = [k if k is not None else _Rows(p) for k, p in zip(items, self.parts)]
-        return _Zipped(full, min(lengths))
+        return _Zipped(full, min(n for n in lengths if n is not None))
+
+    def is_even(self) -> bool:
+        """Whether all parts are known to have as many items as the others, or each as many as are known."""
+        lengths = {_length(part) for part in self.parts}
+        return None not in lengths and (len(lengths) == 1 or self.known() is not None)
 
     def iteration(self, trace: Trace) -> Iteration:
         inner = [iteration_of(trace, p) for p in self.parts]
@@ -561,6 +624,17 @@ class Zip(Lazy):
             return and_(inner[0].has(i), *(lambda part=part: part.has(i) for part in inner[1:]))
 
         return Iteration(has, lambda i: tuple(part.item(i) for part in inner))
+
+
+def _length(part: Any) -> int | None:
+    """How many items a part of zip() has, where that is known."""
+    known = known_items(part)
+    if known is not None:
+        return len(known)
+    if isinstance(part, (Map, Enumerate)):
+        return _length(part.inner)
+    t = vtype(part)
+    return t.shape[0] if isinstance(t, Array) and t.shape else None
 
 
 class _Rows:
@@ -580,7 +654,19 @@ class _Zipped:
 
     def __iter__(self) -> Any:
         for i in range(self.length):
-            yield tuple(part[i] for part in self.items)
+            yield self[i]
+        self.finish()
+
+    def asks(self) -> bool:
+        """Whether a part is asked for one more item before another is found to have no more."""
+        return any(isinstance(part, _Mapped) and len(part) > self.length for part in self.items)
+
+    def finish(self) -> None:
+        for part in self.items:
+            if isinstance(part, _Rows) or len(part) == self.length:
+                return
+            if isinstance(part, _Mapped):
+                part[self.length]
 
     def __getitem__(self, i: int) -> Any:
         return tuple(part[i] for part in self.items)

@@ -86,6 +86,7 @@ class Decisions:
         self.sites: dict[Hashable, Site] = {}
         self.loops: dict[Hashable, LoopDecision] = {}
         self.results: dict[Hashable, Type] = {}
+        self.sums: dict[Hashable, Any] = {}  # how what sum() is given is added, as `sums.kind_of` tells
         self.graph_functions: set[Hashable] = set()
         self.generalized: set[Hashable] = set()
         self.widened: set[Hashable] = set()  # functions with one graph for all arguments

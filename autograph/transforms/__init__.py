@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 
 from autograph.graph.graph import Graph
+from autograph.transforms.cells import cells
 from autograph.transforms.compose import compose
 from autograph.transforms.cse import cse
 from autograph.transforms.dead_carried import dead_carried
@@ -19,6 +20,7 @@ from autograph.transforms.simplify import simplify
 
 __all__ = [
     "PIPELINE",
+    "cells",
     "compose",
     "cse",
     "dead_carried",
@@ -35,6 +37,7 @@ Pass = Callable[[Graph], Graph]
 
 PIPELINE: list[Pass] = [
     inline,  # first: what stands in the place of a call is simplified with the code around it
+    cells,  # after inline: what a closure shares with its maker is seen then
     fold,
     simplify,  # after fold: tests that are known decide branches
     compose,

@@ -6,7 +6,7 @@ What was given is never touched, and a pass that noted nothing gives back the gr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -74,17 +74,22 @@ def copied(graph: Graph) -> Graph:
 
 
 def _copied(graph: Graph, changes: Changes) -> Graph:
+    return copy_with(lambda copies, g, _: Copier(copies, changes, g), graph, None)
+
+
+def copy_with(copier: Callable[[dict[int, Graph], Graph, Any], Copier], graph: Graph, given: Any) -> Graph:
+    """A copy of a graph and of all that it calls, each made by `copier(copies by id, its copy, given)`."""
     functions = graph.functions()
     copies = {
         id(g): Graph(g.name, g.place, result_type=g.result_type, host=g.host, native_reason=g.native_reason)
         for g in functions
     }
     for g in functions:
-        _Copier(copies, changes, copies[id(g)]).function(g)
+        copier(copies, copies[id(g)], given).function(g)
     return copies[id(graph)]
 
 
-class _Copier:
+class Copier:
     """Copies operations into one graph; `caller` is the call that they take the place of."""
 
     def __init__(
@@ -172,7 +177,7 @@ class _Copier:
     def inline(self, operation: Operation, out: list[Operation]) -> None:
         callee = operation.callee
         assert callee is not None
-        inner = _Copier(self.copies, self.changes, self.graph, self.place(operation.place))
+        inner = Copier(self.copies, self.changes, self.graph, self.place(operation.place))
         for param, arg in zip(callee.params, operation.args):
             inner.env[id(param)] = self.leaf(arg)
         inner.operations(callee.body.ops, out)

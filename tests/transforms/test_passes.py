@@ -854,6 +854,86 @@ def test_inline_keeps_the_place_of_the_call() -> None:
     assert place is not None and [spot.line for spot in place.spots()] == [9, 3]
 
 
+def test_cells_become_what_loops_carry_and_branches_give() -> None:
+    becomes(
+        transforms.cells,
+        """
+        graph f(n: int, x: float64[8]) -> int|float
+          c: cell#1 = cell(0, cell#1)
+          d: cell#2 = cell(unbound('d'), cell#2)
+          i: int = while_loop(0)
+            test (i_1: int)
+              t1: bool = lt(i_1, n)
+              yield t1, i_1
+            body (i_2: int)
+              t2: bool = lt(i_2, 4)
+              cond(t2)
+                then
+                  t3: int|float = cell_peek(c)
+                  t4: int|float = mul(t3, 1.5)
+                  cell_set(c, t4)
+                else
+                  cell_set(d, i_2)
+              i_3: int = add(i_2, 1)
+              yield i_3
+          t5: int = cell_get(d, 'd')
+          t6: int|float = cell_get(c, 'c')
+          t7: int|float = add(t6, t5)
+          return t7
+
+        where
+          cell#1: cell of int|float
+          cell#2: cell of unbound|int
+        """,
+        """
+        graph f(n: int, x: float64[8]) -> int|float
+          i: int, c: int|float, d: unbound|int = while_loop(0, 0, unbound('d'))
+            test (i_1: int, c_1: int|float, d_1: unbound|int)
+              t1: bool = lt(i_1, n)
+              yield t1, i_1, c_1, d_1
+            body (i_2: int, c_2: int|float, d_2: unbound|int)
+              t2: bool = lt(i_2, 4)
+              c_3: int|float, d_3: unbound|int = cond(t2)
+                then
+                  t4: int|float = mul(c_2, 1.5)
+                  yield t4, d_2
+                else
+                  yield c_2, i_2
+              i_3: int = add(i_2, 1)
+              yield i_3, c_3, d_3
+          t5: int = check_bound(d, 'd')
+          t7: int|float = add(c, t5)
+          return t7
+        """,
+    )
+
+
+def test_cells_stay_where_others_see_them() -> None:
+    """In the result, in a list, in a called graph, or across a `try`, which undoes nothing."""
+    for text in (
+        """
+        graph f(n: int) -> cell#1
+          c: cell#1 = cell(n, cell#1)
+          return c
+
+        where
+          cell#1: cell of int
+        """,
+        """
+        graph f(n: int) -> int
+          c: cell#1 = cell(n, cell#1)
+          t1: list#2 = new_list((c,))
+          t2: int = cell_get(c, 'c')
+          return t2
+
+        where
+          cell#1: cell of int
+          list#2: list [cell#1]
+        """,
+    ):
+        becomes(transforms.cells, text, "the same")
+
+
 def test_every_pass_gives_back_what_it_does_not_change() -> None:
     for transform in transforms.PIPELINE:
         becomes(
