@@ -64,6 +64,36 @@ def reduction(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **o
     name = {"amax": "max", "amin": "min", "average": "mean"}.get(operation.name[3:]) or (
         operation.name.split(".")[1]
     )
+    return _reduction(f, operation, name, x, args, options)
+
+
+UFUNCS = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
+}
+"""The reduction that the method `reduce` of a ufunc is, besides that its axis is 0 where none is given."""
+
+
+@rule(*(f"np.{ufunc}.reduce" for ufunc in UFUNCS))
+def of_ufunc(f: FunctionLowering, operation: Operation, x: Any, *args: Any, **options: Any) -> Value | None:
+    if not isinstance(x, (Memory, Elements, Lazy)):
+        return None
+    options = options if args else {"axis": Known(0), **options}
+    return _reduction(f, operation, UFUNCS[operation.name.split(".")[1]], x, args, options)
+
+
+def _reduction(
+    f: FunctionLowering,
+    operation: Operation,
+    name: str,
+    x: Any,
+    args: tuple[Any, ...],
+    options: dict[str, Any],
+) -> Value | None:
     allowed = {"axis", "keepdims", "dtype"} if name in ("sum", "prod") else {"axis", "keepdims"}
     if len(args) > 1 or set(options) - allowed or not isinstance(x, Value):
         return None

@@ -117,3 +117,22 @@ def test_averages_of_nothing_raise() -> None:
     for shape in ((4, 0), (0, 4), (0, 0)):
         with pytest.raises(ZeroDivisionError, match="division by zero"):
             compiled(np.ones(shape))
+
+
+def reduced_by_ufuncs(x):
+    return (
+        np.add.reduce(x),
+        np.multiply.reduce(x, 1),
+        np.maximum.reduce(x, axis=-1, keepdims=True),
+        np.minimum.reduce(x, axis=None),
+        np.logical_and.reduce(x, axis=0),
+        np.logical_or.reduce(x),
+        np.add.reduce(x, axis=(0, 1)),
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.uint16, bool])
+@pytest.mark.parametrize("shape", [(3, 4), (1, 5), (4, 1)])
+def test_the_method_reduce_is_the_reduction_of_axis_0(dtype, shape) -> None:
+    x = (np.arange(np.prod(shape)).reshape(shape) % 3).astype(dtype)
+    check(reduced_by_ufuncs, x)
