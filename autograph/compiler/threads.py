@@ -31,7 +31,7 @@ SOME = 150_000
 OFTEN = 200_000
 """Loops with less work, but at least with some, are cut too where they follow each other within so many
 nanoseconds: then the threads are awake."""
-PIECE = 160_000
+PIECE = 120_000
 """The least work of a piece."""
 PIECES = 16
 """Pieces for each thread: with many more than threads, one that is late or slow holds nobody up."""
@@ -52,7 +52,7 @@ and number the pieces are; the lock that its end opens; Python's main thread; wh
 last asked for; what the pieces of a loop share that a Ctrl-C ends (`STATE`), or null; the pieces not begun;
 those not done, and 1 more until the caller sleeps; then the workers."""
 WORKER = 64
-"""Bytes of a worker: its lock, and whether that was opened."""
+"""Bytes of a worker: its lock, whether that was opened, and its number for the system."""
 
 SHARES = 16
 """Pieces for each thread of a loop that the user wrote: its turns may take very different times."""
@@ -69,6 +69,8 @@ STATE = types.MappingProxyType({"failed": 0, "stopped": 8, "thread": 16, "owner"
 """Offsets in what its pieces share: the first turn that cannot be done, whether an exception is set that ends
 all; the caller's state and number, where it is Python's main thread; when it last looked for a Ctrl-C."""
 STATE_SIZE = 40
+ROUNDS = 1000
+"""How often the processor is yielded for new threads to begin."""
 NEVER = 2**63 - 1
 """What `failed` is where all turns were done."""
 
@@ -170,6 +172,7 @@ define void @ag_worker(ptr %self) {
 entry:
   %flag = getelementptr i8, ptr %self, i64 8
   %lock = load ptr, ptr %self
+  KNOWN
   br label %wait
 wait:
   %got = call i32 @PyThread_acquire_lock(ptr %lock, i32 1)
@@ -286,6 +289,7 @@ wake:
   %awake = icmp ne i64 %told, 0
   br i1 %awake, label %next, label %open
 open:
+  APART
   %lock = load ptr, ptr %worker
   call void @PyThread_release_lock(ptr %lock)
   br label %next
@@ -454,9 +458,61 @@ no:
 """Goes with the text of `support`, which declares the functions of Python."""
 
 
+APART = """
+declare i64 @PyThread_get_thread_native_id()
+declare i32 @sched_getcpu()
+declare i32 @sched_getaffinity(i32, i64, ptr)
+declare i32 @sched_setaffinity(i32, i64, ptr)
+
+; Lets a worker that is about to be woken up run where the caller may, but not on the caller's processor.
+define internal void @ag_apart(ptr %worker) {
+entry:
+  %all = alloca i1024, align 8
+  %place = getelementptr i8, ptr %worker, i64 16
+  %id = load atomic i64, ptr %place seq_cst, align 8
+  %cpu = call i32 @sched_getcpu()
+  %known = icmp ne i64 %id, 0
+  %small = icmp ult i32 %cpu, 1024
+  %both = and i1 %known, %small
+  br i1 %both, label %ask, label %back
+ask:
+  store i1024 0, ptr %all
+  %told = call i32 @sched_getaffinity(i32 0, i64 128, ptr %all)
+  %failed = icmp slt i32 %told, 0
+  br i1 %failed, label %back, label %choose
+choose:
+  %mask = load i1024, ptr %all
+  %wide = zext i32 %cpu to i1024
+  %bit = shl i1024 1, %wide
+  %others = xor i1024 %bit, -1
+  %rest = and i1024 %mask, %others
+  %none = icmp eq i1024 %rest, 0
+  br i1 %none, label %back, label %move
+move:
+  store i1024 %rest, ptr %all
+  %number = trunc i64 %id to i32
+  %moved = call i32 @sched_setaffinity(i32 %number, i64 128, ptr %all)
+  br label %back
+back:
+  ret void
+}
+"""
+"""Linux may wake a thread up on the processor of the one that asks for it, and lets it wait there for
+milliseconds, as that one goes on to work."""
+
+KNOWN = """
+  %id = call i64 @PyThread_get_thread_native_id()
+  %place = getelementptr i8, ptr %self, i64 16
+  store atomic i64 %id, ptr %place seq_cst, align 8
+"""
+
+
 def text() -> str:
     """The IR of the functions."""
-    code = TEXT
+    linux = sys.platform == "linux"
+    code = TEXT + (APART if linux else "")
+    code = code.replace("APART", "call void @ag_apart(ptr %worker)" if linux else "")
+    code = code.replace("KNOWN", KNOWN.strip() if linux else "")
     for name, offset in FIELDS.items():
         code = code.replace(f"@{name})", f"{offset})")
     numbers: dict[str, int | str] = {"WORTH": WORTH, "PIECES": PIECES, "PIECE": PIECE, "WORKER": WORKER}
@@ -542,7 +598,15 @@ class Pool:
             if self._begin(worker, place) == ctypes.c_ulong(-1).value:
                 break
             self.started += 1
+        for _ in range(ROUNDS if sys.platform == "linux" else 0):  # until they are where they sleep
+            if all(self._number(i) for i in range(self.started - 1)):
+                break
+            os.sched_yield()
         self._set("threads", min(count, self.started))
+
+    def _number(self, worker: int) -> int:
+        place = self.address + FIELDS["workers"] + WORKER * worker + 16
+        return ctypes.c_int64.from_address(place).value
 
     def _closed(self) -> int:
         lock = self._lock()

@@ -73,13 +73,15 @@ def of_rows(x: Any, start: Any) -> Any:
 
 
 def decide(elem: Type | None, start: Any) -> None:
-    """Decides, once, whether items of a type are added as they come; then the trace starts again."""
+    """Decides, once, whether items of a type are added as they come, in the next pass."""
     trace = require()
     kind = kind_of(elem) if not has_object(start) else ""
     if kind == "floats" and vtype(start) != Const(0) and generalize(vtype(start)) != Py(float):
         kind = ""
-    if trace.decisions.sums.setdefault(trace.key("sum"), kind) and kind:
-        raise Restart
+    if trace.key("sum") not in trace.decisions.sums:
+        trace.decisions.sums[trace.key("sum")] = kind
+        if kind:
+            trace.decisions.change("what sum() is given is added as it comes")
 
 
 def _plainly(iterable: Any, start: Any, check: Callable[[Any], None]) -> Any:
