@@ -133,7 +133,7 @@ def peak() -> int:
 def one_chain(length: int, run: bool) -> None:
     """In a process of its own: prints by how much the peak grows from the warm-up on."""
     converted = ag.to_graph(chain)
-    for n in (1000, 1001, 1002, 1003):  # what later calls find is made by the first ones
+    for n in (1000, 1001, 1002, 1_000_000):  # what later calls find is made by the first ones
         converted(np.ones(n, np.float32))
     before = peak()
     x = np.ones(length, np.float32)
