@@ -507,3 +507,36 @@ for name, fn in ENDLESS.items():
         capture_output=True, text=True, timeout=100, env=environment, check=False,
     )  # fmt: skip
     assert done.stdout.split("\n")[:-1] == [f"{name} ended" for name in ENDLESS], done.stdout + done.stderr
+
+
+PLACES = """
+import os, time
+import numpy as np
+import autograph as ag
+
+@ag.to_graph
+def wave(x):
+    return np.sin(x) * np.exp(-x * x)
+
+x = np.linspace(0.0, 1.0, 2_000_000)
+for _ in range(4):
+    wave(x)
+    time.sleep(0.05)  # the threads fall asleep
+mine = os.sched_getaffinity(0)
+tasks = [int(task) for task in os.listdir("/proc/self/task")]
+others = [os.sched_getaffinity(task) for task in tasks if task != os.getpid()]
+print(sum(len(mine - other) == 1 and other < mine for other in others) >= 1, all(o <= mine for o in others))
+os.sched_setaffinity(0, {min(mine)})
+expected = np.sin(x[:5]) * np.exp(-x[:5] * x[:5])
+print(np.allclose(wave(x)[:5], expected))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system has no such call")
+def test_threads_are_woken_up_apart_from_the_caller(tmp_path: Path) -> None:
+    """On the caller's processor they might wait for it; those that the caller may not use stay unused."""
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("there is one processor")
+    (tmp_path / "places.py").write_text(PLACES)
+    lines = program(str(tmp_path / "places.py"), AUTOGRAPH_THREADS="2", OMP_NUM_THREADS="1").split("\n")
+    assert lines == ["True True", "True"]
