@@ -3,8 +3,9 @@
     python benchmarks/run_kernels.py [--kernels lu,'jacobi*'] [--kind loops] [--numba-python PATH] [--tiny]
 
 Each engine has a process of its own; its samples are taken in turn with those of the others, and the median
-counts. Numba is run plainly and with parallel=True, and the better of the two counts; the table says where it
-refuses a function. All results are compared with NumPy's. `--tiny` only compares, on small inputs.
+counts; a pause before each lets the threads of the others fall asleep. Numba is run plainly and with
+parallel=True, and the better of the two counts; the table says where it refuses a function. All results are
+compared with NumPy's. `--tiny` only compares, on small inputs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import platform
 import statistics
 import sys
 import tempfile
+import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -104,6 +106,7 @@ def measure(kernel: Kernel, workers: dict[str, Worker], options: argparse.Namesp
             measured = row.engines[name]
             if measured.status != "right" or sum(measured.samples) > options.timeout / 4:
                 continue
+            time.sleep(options.pause)
             answer = workers[name].ask(
                 options.timeout, do="sample", seconds=options.seconds, processor=options.processor_time
             )
@@ -254,6 +257,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--rounds", type=int, default=5, help="samples for each engine")
     parser.add_argument("--seconds", type=float, default=0.05, help="how long a sample of short calls takes")
+    parser.add_argument("--pause", type=float, default=0.15, help="seconds before each sample")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for an engine to answer")
     parser.add_argument("--threads", type=int, help="how many each engine may use (default: its own choice)")
     parser.add_argument(
