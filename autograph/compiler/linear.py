@@ -194,11 +194,7 @@ def _summand(
         return None
     rows = math.prod(a.dims[:-1]) if a.contiguous and all(isinstance(d, int) for d in a.dims) else a.dims[-2]
     other = user.args[0] if user.args[1] is out else user.args[1]
-    if (
-        not _is_tiled(rows, b)
-        or not isinstance(other, Tensor)
-        or (user.name == "iadd" and user.args[0] is out)
-    ):
+    if not _is_tiled(rows, b) or not isinstance(other, Tensor):
         return None
     value = f.env.get(id(other))
     if not isinstance(value, Memory) or value.dtype != dtype or value.dims != dims or not value.contiguous:

@@ -254,7 +254,7 @@ def _unroll(
         trace.step()
         if not guarded(lambda i=i: body(items[i])):  # type: ignore[misc]
             return
-    if isinstance(items, _Zipped) and items.asks():
+    if isinstance(items, (_Zipped, _Mapped)) and items.asks():
         guarded(items.finish)
 
 
@@ -585,6 +585,13 @@ class _Mapped:
 
     def __getitem__(self, i: int) -> Any:
         return self.fn(i, self.items[i])
+
+    def asks(self) -> bool:
+        """As for a zip, of which these may be the items."""
+        return isinstance(self.items, (_Zipped, _Mapped)) and self.items.asks()
+
+    def finish(self) -> None:
+        self.items.finish()
 
 
 class Zip(Lazy):
