@@ -28,6 +28,10 @@ LOOPS = [
     "for q in map(lambda pair: pair[0] + g(pair[1]), zip(map(g, (1, 2, 3)), (4, 5))):\n        n = n + q",
     "for p, q in zip(map(g, range(3)), range(2)):\n        n = n + q * p",
     "for p, q in zip(map(g, xs), xs):\n        if p > 4: break\n        n = n + p * q",
+    "for p, q in zip(gen(), map(g, xs)):\n        n = n + p * q",
+    "for p, q, r in zip(gen(), map(g, xs), (7, 8)):\n        n = n + p * q * r",
+    "for p, q, r in zip(gen(), xs, map(g, (7, 8))):\n        n = n + p * q * r",
+    "for p, q in zip(map(g, gen()), map(g, xs)):\n        n = n + p * q",
     "n = any(q > 4 for q in map(g, (1, 2, 3)))",
     "n = any(map(lambda z: g(z) > 4, xs))",
     "n = all(map(g, (1, 0, 3)))",
@@ -53,6 +57,11 @@ def function(loop: str, start: str) -> Any:
         return v * c
     def h(x, y):
         return x - y
+    def gen():
+        nonlocal c
+        for v in (1, 2, 3):
+            c = c * 5 + 2
+            yield v
     {loop}
     return n, c
 """
@@ -69,3 +78,10 @@ def test_functions_are_called_as_often_as_python_calls_them(loop: str, start: st
     plain, staged = function(loop, start), ag.to_graph(function(loop, start))
     for xs in ([1, 2, 3], [1], []):
         same(staged(3, xs), plain(3, xs))
+
+
+@pytest.mark.parametrize("first", ["map(g, xs)", "enumerate(map(g, xs))"])
+def test_a_function_that_would_be_asked_after_a_generator_is_refused(first: str) -> None:
+    staged = ag.to_graph(function(f"for p, q in zip({first}, gen()):\n        n = n + q", "a"))
+    with pytest.raises(ag.StagingError, match="asks a function for an item before it asks a generator"):
+        staged(3, [1, 2])

@@ -491,6 +491,12 @@ def _for_stream(
         return test
 
     before, after = [i for i in others if i < at], [i for i in others if i > at]
+    if any(_calls(stream.parts[i]) for i in before):
+        trace.refuse(
+            "zip() asks a function for an item before it asks a generator for one",
+            "In a graph the loop over the generator runs around the other parts, so it would be asked first.",
+            "Make a list first: zip(list(map(...)), ...).",
+        )
 
     def more() -> Any:
         return and_(not_(ended.get()), lambda: has(before))
@@ -498,11 +504,19 @@ def _for_stream(
     def turn(item: Any) -> None:
         i = position.get()
 
-        def paired() -> None:
-            position.set(i + 1)
-            body(tuple(item if k == at else others[k].item(i) for k in range(len(stream.parts))))
+        def ask(waiting: list[int], got: dict[int, Any]) -> None:
+            if not waiting:
+                position.set(i + 1)
+                body(tuple(got[k] for k in range(len(stream.parts))))
+                return
+            number, *rest = waiting
 
-        if_stmt(has(after), paired, lambda: ended.set(True), get_state, set_state, names)
+            def go_on() -> None:
+                ask(rest, {**got, number: others[number].item(i)})
+
+            if_stmt(others[number].has(i), go_on, lambda: ended.set(True), get_state, set_state, names)
+
+        ask(after, {at: item} | {k: others[k].item(i) for k in before})
 
     def run() -> None:
         test = more if extra_test is None else (lambda: and_(extra_test(), more))
